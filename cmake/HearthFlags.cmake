@@ -25,7 +25,7 @@ target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wshadow -Wpointe
 add_library(hearth_common_flags INTERFACE)
 target_include_directories(hearth_common_flags INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
                            "${PROJECT_BINARY_DIR}/generated")
-target_compile_definitions(hearth_common_flags INTERFACE _GNU_SOURCE $<$<CONFIG:Debug>:HEARTH_DEBUG=1>)
+target_compile_definitions(hearth_common_flags INTERFACE _GNU_SOURCE HEARTH_VERSION="${PROJECT_VERSION}" $<$<CONFIG:Debug>:HEARTH_DEBUG=1>)
 target_link_libraries(hearth_common_flags INTERFACE hearth_warnings Threads::Threads)
 if(HEARTH_SANITIZE)
   target_compile_options(hearth_common_flags INTERFACE -fsanitize=${HEARTH_SANITIZE} -fno-omit-frame-pointer)

@@ -1,0 +1,34 @@
+# What a person types; each target does its own set-up. Everything real is in CMake and tools/.
+.DEFAULT_GOAL := build
+.PHONY: build demo test bench conformance install clean setup
+
+PRESET ?= release
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+BUILD := build/$(PRESET)
+
+setup:
+	@tools/setup
+
+build: setup
+	@tools/build $(PRESET) -j$(JOBS)
+
+demo: build
+	@tools/demo
+
+test: build
+	@ctest --preset $(PRESET) $(CTEST_ARGS)
+
+bench: build
+	bench/run $(BENCH_ARGS)
+
+conformance: setup
+	@tools/setup conformance
+	@tools/build $(PRESET) -j$(JOBS)
+	tests/conformance/run $(CONFORMANCE_ARGS)
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

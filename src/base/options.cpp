@@ -1,0 +1,362 @@
+// The table of options and the one pass over the environment; see options.h.
+#include "base/options.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#include <sys/auxv.h>
+
+#include "base/log.h"
+
+namespace hearth {
+namespace {
+
+using O = Option;
+using Id = OptionId;
+
+constexpr std::string_view kBoolean = "true or false (also yes/no, on/off, 1/0)";
+constexpr std::string_view kBytesInKilobytes = "1 to the address space, in kilobytes; units B, K, M, G, T";
+constexpr std::string_view kPositive = "1 to 2147483647";
+constexpr std::string_view kNatural = "0 to 2147483647";
+constexpr std::string_view kAny = "anything";
+constexpr std::string_view kAutomatic = "automatic";
+constexpr std::string_view kNoSuchPart = "Ignored: it tunes a part of libomp that Hearth does not have.";
+constexpr std::string_view kBarrier = "Ignored: Hearth's barriers follow the machine's caches.";
+
+constexpr O ignored(Id id, std::string_view name, std::string_view meaning, O::Role role = O::ignored) {
+  return {.id = id, .name = name, .type = O::text, .role = role, .fallback = "", .legal = kAny, .meaning = meaning};
+}
+
+constexpr O kOptions[] = {
+    // ---- Hearth --------------------------------------------------------------------------------------------------
+    {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
+     .legal = "on or off",
+     .meaning = "With off, hearth run leaves the program with the OpenMP runtime it came with."},
+    {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
+     .fallback = "work-stealing", .legal = "work-stealing or central",
+     .meaning = "Who gets a task that is ready: work-stealing keeps a queue per thread, from which idle threads rob; "
+                "central is one queue for all, the yardstick."},
+    {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
+     .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
+     .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop."},
+    {.id = Id::hearth_verify_file, .name = "HEARTH_VERIFY_FILE", .type = O::text, .trusted_only = true,
+     .fallback = "none", .legal = "a path that can be appended to",
+     .meaning = "At exit one line of JSON is appended to this file: how many regions and tasks Hearth served, and which "
+                "other OpenMP runtimes are in the process. hearth run --verify sets it."},
+    {.id = Id::hearth_warnings, .name = "HEARTH_WARNINGS", .aliases = "KMP_WARNINGS", .type = O::boolean,
+     .fallback = "true", .legal = kBoolean,
+     .meaning = "Whether warnings are printed on stderr. Errors that end the program always are."},
+
+    // ---- OpenMP 5.2 ----------------------------------------------------------------------------------------------
+    {.id = Id::omp_affinity_format, .name = "OMP_AFFINITY_FORMAT", .aliases = "OMP_AFFINITY_FORMAT_ALL",
+     .type = O::text, .fallback = "level %L thread %i affinity %A",
+     .legal = "text with fields %t %T %L %n %N %a %A %H %P %i, as %[0][.][width]letter or %{long_name}",
+     .meaning = "How OMP_DISPLAY_AFFINITY and omp_display_affinity() describe a thread."},
+    {.id = Id::omp_allocator, .name = "OMP_ALLOCATOR", .aliases = "OMP_ALLOCATOR_ALL", .type = O::text,
+     .fallback = "omp_default_mem_alloc",
+     .legal = "a predefined allocator, or a memory space optionally followed by a colon and traits (trait=value,…)",
+     .meaning = "The allocator of omp_alloc(size, omp_null_allocator) and of allocate directives without one."},
+    {.id = Id::omp_cancellation, .name = "OMP_CANCELLATION", .aliases = "OMP_CANCELLATION_ALL", .type = O::boolean,
+     .fallback = "false", .legal = kBoolean, .meaning = "Whether cancel constructs take effect."},
+    {.id = Id::omp_debug, .name = "OMP_DEBUG", .type = O::word, .fallback = "disabled", .legal = "enabled or disabled",
+     .meaning = "Whether information for an OMPD debugger library is collected. Hearth has none to collect yet."},
+    {.id = Id::omp_default_device, .name = "OMP_DEFAULT_DEVICE", .aliases = "OMP_DEFAULT_DEVICE_ALL",
+     .type = O::count, .fallback = "0", .legal = kNatural,
+     .meaning = "The device of target constructs without a device clause. The host is the only one here."},
+    {.id = Id::omp_display_affinity, .name = "OMP_DISPLAY_AFFINITY", .aliases = "OMP_DISPLAY_AFFINITY_ALL",
+     .type = O::boolean, .fallback = "false", .legal = kBoolean,
+     .meaning = "Print where each thread of a team may run, when the team is first made or changes."},
+    {.id = Id::omp_display_env, .name = "OMP_DISPLAY_ENV", .type = O::word, .fallback = "false",
+     .legal = "true, false or verbose",
+     .meaning = "Print the values of all ICVs on stderr when the program starts; verbose adds Hearth's own options and "
+                "those of other runtimes."},
+    {.id = Id::omp_dynamic, .name = "OMP_DYNAMIC", .aliases = "OMP_DYNAMIC_ALL", .type = O::boolean,
+     .fallback = "false", .legal = kBoolean,
+     .meaning = "Whether the runtime may make a team smaller than asked for, to keep the machine from overload."},
+    {.id = Id::omp_max_active_levels, .name = "OMP_MAX_ACTIVE_LEVELS", .aliases = "OMP_MAX_ACTIVE_LEVELS_ALL",
+     .type = O::count, .fallback = "1, or no limit when OMP_NUM_THREADS or OMP_PROC_BIND is a list, or OMP_NESTED is true",
+     .legal = kNatural, .meaning = "How many parallel regions inside one another may have more than one thread."},
+    {.id = Id::omp_max_task_priority, .name = "OMP_MAX_TASK_PRIORITY", .aliases = "OMP_MAX_TASK_PRIORITY_ALL",
+     .type = O::count, .fallback = "0", .legal = kNatural,
+     .meaning = "The highest priority that a task's priority clause can ask for; 0 switches priorities off."},
+    {.id = Id::omp_nested, .name = "OMP_NESTED", .aliases = "OMP_NESTED_ALL", .type = O::boolean, .fallback = "false",
+     .legal = kBoolean, .meaning = "Deprecated by OpenMP: true lifts the limit of OMP_MAX_ACTIVE_LEVELS, false makes it 1."},
+    {.id = Id::omp_num_teams, .name = "OMP_NUM_TEAMS", .aliases = "OMP_NUM_TEAMS_ALL", .type = O::count,
+     .fallback = kAutomatic, .legal = kPositive, .meaning = "The most teams that a teams construct without num_teams makes."},
+    {.id = Id::omp_num_threads, .name = "OMP_NUM_THREADS", .aliases = "OMP_NUM_THREADS_ALL", .type = O::list,
+     .fallback = "the CPUs this process may use, or its CPU quota rounded up if smaller",
+     .legal = "a list of up to 16 numbers from 1 to 2147483647, one per nesting level",
+     .meaning = "How many threads a parallel region gets."},
+    {.id = Id::omp_places, .name = "OMP_PLACES", .aliases = "OMP_PLACES_ALL", .type = O::text, .fallback = "cores",
+     .legal = "threads, cores, ll_caches, numa_domains, sockets, each optionally with (count), or a list such as "
+              "\"{0:4},{4:4}\"",
+     .meaning = "The places that threads are bound to when OMP_PROC_BIND asks for binding."},
+    {.id = Id::omp_proc_bind, .name = "OMP_PROC_BIND", .aliases = "OMP_PROC_BIND_ALL", .type = O::list,
+     .fallback = "false, or true when places are given",
+     .legal = "true, false, or a list of up to 16 of primary (master), close, spread, one per nesting level",
+     .meaning = "Whether threads are bound to places, and how a team is spread over them."},
+    {.id = Id::omp_schedule, .name = "OMP_SCHEDULE", .aliases = "OMP_SCHEDULE_ALL", .type = O::text,
+     .fallback = "static",
+     .legal = "[monotonic:|nonmonotonic:]static, dynamic, guided, auto, trapezoidal or static_steal, optionally "
+              "followed by a comma and a chunk size from 1 to 2147483647",
+     .meaning = "The schedule of loops that say schedule(runtime)."},
+    {.id = Id::omp_stacksize, .name = "OMP_STACKSIZE", .aliases = "OMP_STACKSIZE_ALL", .type = O::size,
+     .fallback = "the stack limit (ulimit -s)", .legal = kBytesInKilobytes,
+     .meaning = "The size of the stacks of the threads that the runtime makes."},
+    {.id = Id::omp_target_offload, .name = "OMP_TARGET_OFFLOAD", .type = O::word, .fallback = "default",
+     .legal = "mandatory, disabled or default",
+     .meaning = "What to do with target constructs. They run on the host; mandatory makes them fail."},
+    {.id = Id::omp_teams_thread_limit, .name = "OMP_TEAMS_THREAD_LIMIT", .aliases = "OMP_TEAMS_THREAD_LIMIT_ALL",
+     .type = O::count, .fallback = kAutomatic, .legal = kPositive,
+     .meaning = "The most threads of each team that a teams construct without thread_limit makes."},
+    {.id = Id::omp_thread_limit, .name = "OMP_THREAD_LIMIT", .aliases = "OMP_THREAD_LIMIT_ALL", .type = O::count,
+     .fallback = "no limit", .legal = kPositive,
+     .meaning = "The most OpenMP threads of one contention group, all its nested regions together."},
+    {.id = Id::omp_tool, .name = "OMP_TOOL", .type = O::word, .fallback = "enabled", .legal = "enabled or disabled",
+     .meaning = "Whether a performance tool may attach through OMPT."},
+    {.id = Id::omp_tool_libraries, .name = "OMP_TOOL_LIBRARIES", .type = O::list, .trusted_only = true,
+     .fallback = "none", .legal = "paths of shared objects, separated by colons",
+     .meaning = "Where to look for an OMPT tool when the program brings none."},
+    {.id = Id::omp_tool_verbose_init, .name = "OMP_TOOL_VERBOSE_INIT", .type = O::text, .trusted_only = true,
+     .fallback = "disabled", .legal = "disabled, stdout, stderr, or a file to write",
+     .meaning = "Where to log the search for an OMPT tool."},
+    {.id = Id::omp_wait_policy, .name = "OMP_WAIT_POLICY", .type = O::word,
+     .fallback = "spin for a short time, then sleep", .legal = "active or passive",
+     .meaning = "Whether waiting threads spin (active) or sleep soon (passive)."},
+
+    // ---- libgomp's -----------------------------------------------------------------------------------------------
+    {.id = Id::gomp_cpu_affinity, .name = "GOMP_CPU_AFFINITY", .type = O::list, .role = O::feeding,
+     .feeds = Id::omp_places, .fallback = "none", .legal = "CPU numbers and ranges such as \"0 3 1-2 4-15:2\"",
+     .meaning = "Binds thread after thread to the CPUs listed. OMP_PLACES, OMP_PROC_BIND and KMP_AFFINITY win over it."},
+    {.id = Id::gomp_spincount, .name = "GOMP_SPINCOUNT", .type = O::count, .role = O::feeding,
+     .feeds = Id::omp_wait_policy, .fallback = kAutomatic, .legal = "0 or more, units k, M, G, T (powers of 1000); infinite",
+     .meaning = "How many turns a waiting thread spins before it sleeps. KMP_BLOCKTIME wins over it."},
+    {.id = Id::gomp_stacksize, .name = "GOMP_STACKSIZE", .type = O::size, .role = O::feeding,
+     .feeds = Id::omp_stacksize, .fallback = "none", .legal = kBytesInKilobytes,
+     .meaning = "libgomp's old name of OMP_STACKSIZE, which wins over it."},
+
+    // ---- libomp's and Intel's ------------------------------------------------------------------------------------
+    {.id = Id::kmp_affinity, .name = "KMP_AFFINITY", .type = O::list, .role = O::feeding, .feeds = Id::omp_places,
+     .fallback = "none",
+     .legal = "a list of: none, disabled, compact, scatter, balanced, or explicit with proclist=[…]; "
+              "granularity=fine|thread|core|tile|die|ll_cache|numa|socket; verbose, noverbose, warnings, nowarnings, respect, "
+              "norespect, reset, noreset; permute and offset as numbers",
+     .meaning = "Binds threads: compact like close, scatter and balanced like spread, explicit to the CPUs listed. A type "
+                "given here wins over OMP_PLACES and OMP_PROC_BIND."},
+    {.id = Id::kmp_blocktime, .name = "KMP_BLOCKTIME", .type = O::duration, .role = O::feeding,
+     .feeds = Id::omp_wait_policy, .fallback = kAutomatic,
+     .legal = "0 or more milliseconds, units us, ms, s; infinite",
+     .meaning = "How long a waiting thread spins before it sleeps."},
+    {.id = Id::kmp_device_thread_limit, .name = "KMP_DEVICE_THREAD_LIMIT", .aliases = "KMP_ALL_THREADS KMP_MAX_THREADS",
+     .type = O::count, .fallback = "no limit", .legal = "1 to 2147483647, or all for the number of CPUs",
+     .meaning = "The most OpenMP threads of the whole process."},
+    {.id = Id::kmp_hw_subset, .name = "KMP_HW_SUBSET", .type = O::list, .fallback = "everything",
+     .legal = "a list such as \"2s,4c,1t\" or \"1s@1,8c@2\": a count (or *), then s(ocket), d(ie), n(uma), l3 or ll(c), l2, "
+              "c(ore) or t(hread), then @offset",
+     .meaning = "The part of the machine that OpenMP threads may use: so many of each layer inside the layer before."},
+    {.id = Id::kmp_library, .name = "KMP_LIBRARY", .type = O::word, .role = O::feeding, .feeds = Id::omp_wait_policy,
+     .fallback = "throughput", .legal = "throughput, turnaround or serial",
+     .meaning = "throughput: sleep after a while; turnaround: spin for ever; serial: every region gets one thread."},
+    {.id = Id::kmp_settings, .name = "KMP_SETTINGS", .type = O::boolean, .fallback = "false", .legal = kBoolean,
+     .meaning = "Print what the user set and the settings in effect when the program starts."},
+    {.id = Id::kmp_stacksize, .name = "KMP_STACKSIZE", .type = O::size, .role = O::feeding, .feeds = Id::omp_stacksize,
+     .fallback = "none", .legal = "1 to the address space, in bytes; units B, K, M, G, T",
+     .meaning = "OMP_STACKSIZE counted in bytes; wins over it."},
+    {.id = Id::kmp_teams_proc_bind, .name = "KMP_TEAMS_PROC_BIND", .type = O::word, .fallback = "spread",
+     .legal = "primary (master), close or spread", .meaning = "How the teams of a league are spread over the places."},
+    {.id = Id::kmp_teams_thread_limit, .name = "KMP_TEAMS_THREAD_LIMIT", .type = O::count,
+     .fallback = "the number of CPUs", .legal = kPositive,
+     .meaning = "The most threads of all teams of a league together."},
+    {.id = Id::kmp_version, .name = "KMP_VERSION", .type = O::boolean, .fallback = "false", .legal = kBoolean,
+     .meaning = "Print the runtime's version when the program starts."},
+
+    // ---- Known, and ignored --------------------------------------------------------------------------------------
+    ignored(Id::gomp_debug, "GOMP_DEBUG", "Ignored: it traces libgomp's offloading.", O::harmless),
+    ignored(Id::gomp_rtems_thread_pools, "GOMP_RTEMS_THREAD_POOLS", "Ignored: it is for RTEMS."),
+    ignored(Id::kmp_abort_delay, "KMP_ABORT_DELAY", kNoSuchPart),
+    ignored(Id::kmp_adaptive_lock_props, "KMP_ADAPTIVE_LOCK_PROPS", "Ignored: Hearth has one kind of lock."),
+    ignored(Id::kmp_align_alloc, "KMP_ALIGN_ALLOC", "Ignored: allocations are aligned to cache lines."),
+    ignored(Id::kmp_all_threadprivate, "KMP_ALL_THREADPRIVATE", "Ignored: threadprivate memory has no such limit.",
+            O::harmless),
+    ignored(Id::kmp_atomic_mode, "KMP_ATOMIC_MODE", "Ignored: there is one way to do atomics.", O::harmless),
+    ignored(Id::kmp_consistency_check, "KMP_CONSISTENCY_CHECK", kNoSuchPart),
+    ignored(Id::kmp_cpuinfo_file, "KMP_CPUINFO_FILE", "Ignored: the machine comes from sysfs; see HEARTH_MACHINE."),
+    ignored(Id::kmp_deterministic_reduction, "KMP_DETERMINISTIC_REDUCTION",
+            "Ignored: reductions combine in the order of arrival."),
+    ignored(Id::kmp_disp_num_buffers, "KMP_DISP_NUM_BUFFERS", "Ignored: loops in flight have no such limit.",
+            O::harmless),
+    ignored(Id::kmp_duplicate_lib_ok, "KMP_DUPLICATE_LIB_OK",
+            "Ignored: a second runtime in the process is named in a warning and never ends the program.", O::harmless),
+    ignored(Id::kmp_dynamic_mode, "KMP_DYNAMIC_MODE", "Ignored: OMP_DYNAMIC looks at the CPUs there are."),
+    ignored(Id::kmp_enable_task_throttling, "KMP_ENABLE_TASK_THROTTLING", "Ignored: the task queues grow.", O::harmless),
+    ignored(Id::kmp_force_monotonic_dynamic_schedule, "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE",
+            "Ignored: say OMP_SCHEDULE=monotonic:dynamic."),
+    ignored(Id::kmp_force_reduction, "KMP_FORCE_REDUCTION", "Ignored: there is one way to combine reductions."),
+    ignored(Id::kmp_foreign_threads_threadprivate, "KMP_FOREIGN_THREADS_THREADPRIVATE",
+            "Ignored: threadprivate data always persists for the program's own threads."),
+    ignored(Id::kmp_forkjoin_barrier, "KMP_FORKJOIN_BARRIER", kBarrier),
+    ignored(Id::kmp_forkjoin_barrier_pattern, "KMP_FORKJOIN_BARRIER_PATTERN", kBarrier),
+    ignored(Id::kmp_gtid_mode, "KMP_GTID_MODE", "Ignored: thread identity is always kept in TLS.", O::harmless),
+    ignored(Id::kmp_handle_signals, "KMP_HANDLE_SIGNALS", "Ignored: signals stay the program's own."),
+    ignored(Id::kmp_hidden_helper_affinity, "KMP_HIDDEN_HELPER_AFFINITY", "Ignored: there are no hidden helper threads."),
+    ignored(Id::kmp_hot_teams_max_level, "KMP_HOT_TEAMS_MAX_LEVEL", "Ignored: teams stay hot on every level.",
+            O::harmless),
+    ignored(Id::kmp_hot_teams_mode, "KMP_HOT_TEAMS_MODE", "Ignored: a smaller team keeps its spare threads in reserve.",
+            O::harmless),
+    ignored(Id::kmp_inherit_fp_control, "KMP_INHERIT_FP_CONTROL",
+            "Ignored: threads start with the floating-point control of their creation."),
+    ignored(Id::kmp_init_at_fork, "KMP_INIT_AT_FORK", "Ignored: a forked child always gets new teams.", O::harmless),
+    ignored(Id::kmp_init_wait, "KMP_INIT_WAIT", kNoSuchPart),
+    ignored(Id::kmp_lock_kind, "KMP_LOCK_KIND", "Ignored: Hearth has one kind of lock."),
+    ignored(Id::kmp_malloc_pool_incr, "KMP_MALLOC_POOL_INCR", kNoSuchPart),
+    ignored(Id::kmp_next_wait, "KMP_NEXT_WAIT", kNoSuchPart),
+    ignored(Id::kmp_nesting_mode, "KMP_NESTING_MODE", "Ignored: nested teams follow OMP_NUM_THREADS and OMP_PROC_BIND."),
+    ignored(Id::kmp_num_locks_in_block, "KMP_NUM_LOCKS_IN_BLOCK", "Ignored: a lock needs no memory of the runtime's.",
+            O::harmless),
+    ignored(Id::kmp_plain_barrier, "KMP_PLAIN_BARRIER", kBarrier),
+    ignored(Id::kmp_plain_barrier_pattern, "KMP_PLAIN_BARRIER_PATTERN", kBarrier),
+    ignored(Id::kmp_reduction_barrier, "KMP_REDUCTION_BARRIER", kBarrier),
+    ignored(Id::kmp_reduction_barrier_pattern, "KMP_REDUCTION_BARRIER_PATTERN", kBarrier),
+    ignored(Id::kmp_schedule, "KMP_SCHEDULE", "Ignored: static and guided loops are always balanced and iterative."),
+    ignored(Id::kmp_spin_backoff_params, "KMP_SPIN_BACKOFF_PARAMS", "Ignored: Hearth has one kind of lock."),
+    ignored(Id::kmp_stackoffset, "KMP_STACKOFFSET", kNoSuchPart),
+    ignored(Id::kmp_stackpad, "KMP_STACKPAD", kNoSuchPart),
+    ignored(Id::kmp_storage_map, "KMP_STORAGE_MAP", kNoSuchPart),
+    ignored(Id::kmp_task_stealing_constraint, "KMP_TASK_STEALING_CONSTRAINT",
+            "Ignored: tied tasks always keep OpenMP's scheduling constraint."),
+    ignored(Id::kmp_tasking, "KMP_TASKING", "Ignored: tasks are always deferred when they may be."),
+    ignored(Id::kmp_taskloop_min_tasks, "KMP_TASKLOOP_MIN_TASKS", "Ignored: taskloops are always split recursively.",
+            O::harmless),
+    ignored(Id::kmp_topology_method, "KMP_TOPOLOGY_METHOD", "Ignored: the machine comes from sysfs; see HEARTH_MACHINE."),
+    ignored(Id::kmp_tpause, "KMP_TPAUSE", "Ignored: see KMP_BLOCKTIME for how threads wait."),
+    ignored(Id::kmp_use_yield, "KMP_USE_YIELD", "Ignored: see KMP_BLOCKTIME for how threads wait."),
+    ignored(Id::kmp_user_level_mwait, "KMP_USER_LEVEL_MWAIT", "Ignored: see KMP_BLOCKTIME for how threads wait."),
+    ignored(Id::libomp_num_hidden_helper_threads, "LIBOMP_NUM_HIDDEN_HELPER_THREADS",
+            "Ignored: there are no hidden helper threads.", O::harmless),
+    ignored(Id::libomp_use_hidden_helper_task, "LIBOMP_USE_HIDDEN_HELPER_TASK",
+            "Ignored: there are no hidden helper threads.", O::harmless),
+};
+
+constexpr bool rows_stand_at_their_ids() {
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    if (kOptions[i].id != static_cast<OptionId>(i)) return false;
+  }
+  return true;
+}
+static_assert(sizeof(kOptions) / sizeof(kOptions[0]) == kOptionCount, "one row per OptionId");
+static_assert(rows_stand_at_their_ids(), "the table is in the order of OptionId");
+
+constexpr int kNoMatch = 1 << 20;
+
+/// 0 for the option's own name, 1 for its first alias, and so on; kNoMatch if it is none of its names.
+int name_rank(const O& row, std::string_view name) {
+  if (row.name == name) return 0;
+  ListReader aliases(row.aliases, ' ');
+  std::string_view alias;
+  for (int rank = 1; !row.aliases.empty() && aliases.next(alias); ++rank) {
+    if (alias == name) return rank;
+  }
+  return kNoMatch;
+}
+
+bool is_prefix(std::string_view prefix, std::string_view text) { return text.substr(0, prefix.size()) == prefix; }
+
+/// Levenshtein distance, for names of ordinary length.
+std::size_t distance(std::string_view a, std::string_view b) {
+  constexpr std::size_t kMost = 40;
+  if (a.size() > kMost || b.size() > kMost) return kMost;
+  std::size_t row[kMost + 1];
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t swapped = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      std::size_t best = row[j] + 1 < row[j - 1] + 1 ? row[j] + 1 : row[j - 1] + 1;
+      row[j] = swapped < best ? swapped : best;
+    }
+  }
+  return row[b.size()];
+}
+
+void report_unknown(std::string_view name) {
+  const O* nearest = nullptr;
+  std::size_t least = 4;  // further away it is no slip of the finger
+  for (const O& row : kOptions) {
+    if (!is_prefix("HEARTH", row.name)) continue;
+    const std::size_t d = distance(name, row.name);
+    if (d < least) {
+      least = d;
+      nearest = &row;
+    }
+  }
+  if (nearest != nullptr) {
+    warn("%.*s: no such option (%.*s is probably meant); ignored.", static_cast<int>(name.size()), name.data(),
+         static_cast<int>(nearest->name.size()), nearest->name.data());
+  } else {
+    warn("%.*s: no such option; ignored. `hearth env` lists those there are.", static_cast<int>(name.size()), name.data());
+  }
+}
+
+// Variables of the tools around the library, which are no options of the library itself.
+constexpr std::string_view kNotOurs[] = {"HEARTH_AUDIT_LIBRARY", "HEARTH_AUDIT_TARGET", "HEARTH_HOME"};
+
+}  // namespace
+
+const Option& option(OptionId id) { return kOptions[static_cast<std::size_t>(id)]; }
+
+const char* option_type_name(Option::Type type) {
+  switch (type) {
+    case Option::boolean: return "boolean";
+    case Option::count: return "count";
+    case Option::size: return "size";
+    case Option::duration: return "duration";
+    case Option::word: return "word";
+    case Option::list: return "list";
+    case Option::text: return "text";
+  }
+  return "unknown";
+}
+
+void OptionReader::read(const char* const* environment, bool privileged) {
+  int ranks[kOptionCount];
+  for (int& rank : ranks) rank = kNoMatch;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry(*environment);
+    if (!is_prefix("OMP_", entry) && !is_prefix("GOMP_", entry) && !is_prefix("KMP_", entry) &&
+        !is_prefix("HEARTH", entry) && !is_prefix("LIBOMP_", entry)) {
+      continue;
+    }
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = entry.substr(0, equals);
+    bool known = false;
+    for (std::size_t i = 0; i < kOptionCount; ++i) {
+      const int rank = name_rank(kOptions[i], name);
+      if (rank == kNoMatch) continue;
+      known = true;
+      if (rank >= ranks[i] || (privileged && kOptions[i].trusted_only)) break;
+      ranks[i] = rank;
+      values_[i] = {name, entry.substr(equals + 1)};
+      break;
+    }
+    if (!known && is_prefix("HEARTH_", name) && !privileged) {
+      bool ours = true;
+      for (const std::string_view other : kNotOurs) ours = ours && name != other;
+      if (ours) report_unknown(name);
+    }
+  }
+}
+
+bool process_is_privileged() { return getauxval(AT_SECURE) != 0; }
+
+void complain(const GivenValue& given, std::string_view wrong, std::size_t column, std::string_view legal,
+              std::string_view used_instead) {
+  warn("%.*s=\"%.*s\": %.*s at column %zu; legal: %.*s; using %.*s.", static_cast<int>(given.variable.size()),
+       given.variable.data(), static_cast<int>(given.value.size()), given.value.data(), static_cast<int>(wrong.size()),
+       wrong.data(), column, static_cast<int>(legal.size()), legal.data(), static_cast<int>(used_instead.size()),
+       used_instead.data());
+}
+
+}  // namespace hearth

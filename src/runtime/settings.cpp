@@ -1,0 +1,1038 @@
+// From the environment to the initial ICVs; see settings.h for the contract.
+//
+// One function per option, called in the order of parse_settings(), which is also where precedence between the variables of
+// different runtimes is decided: KMP_ over OMP_ over GOMP_, as libomp and libgomp each decide between their own and
+// OpenMP's. Runs before the runtime has a second thread.
+#include "runtime/settings.h"
+
+#include <climits>
+#include <cstdarg>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace hearth::rt {
+namespace {
+
+using Id = OptionId;
+
+constexpr std::int64_t kMostInt = INT_MAX;
+
+/// Appends formatted text to a buffer, cutting at its end.
+class TextWriter {
+ public:
+  TextWriter(char* out, std::size_t room) : out_(out), room_(room) {
+    if (room_ > 0) out_[0] = '\0';
+  }
+
+  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
+    if (used_ + 1 >= room_) return;
+    std::va_list args;
+    va_start(args, format);
+    const int wanted = std::vsnprintf(out_ + used_, room_ - used_, format, args);
+    va_end(args);
+    if (wanted <= 0) return;
+    used_ += static_cast<std::size_t>(wanted);
+    if (used_ >= room_) used_ = room_ - 1;
+  }
+  void add(std::string_view text) { add("%.*s", static_cast<int>(text.size()), text.data()); }
+
+  std::size_t length() const { return used_; }
+  bool full() const { return used_ + 1 >= room_; }
+
+ private:
+  char* out_;
+  std::size_t room_;
+  std::size_t used_ = 0;
+};
+
+/// Copies texts into memory that lives as long as the settings.
+class Keeper {
+ public:
+  Keeper(char* storage, std::size_t size) : next_(storage), left_(size) {}
+
+  /// Zero-terminated copy; empty (and a warning) when there is no room.
+  std::string_view keep(const GivenValue& given, std::string_view text) {
+    if (text.size() + 1 > left_) {
+      warn("%.*s: the value is too long (%zu bytes); ignored.", static_cast<int>(given.variable.size()),
+           given.variable.data(), text.size());
+      return {};
+    }
+    __builtin_memcpy(next_, text.data(), text.size());
+    next_[text.size()] = '\0';
+    const std::string_view kept(next_, text.size());
+    next_ += text.size() + 1;
+    left_ -= text.size() + 1;
+    return kept;
+  }
+
+ private:
+  char* next_;
+  std::size_t left_;
+};
+
+template <typename T>
+void complain_about(Id id, const GivenValue& given, const Parsed<T>& bad, std::string_view used) {
+  complain(given, parse_failure_text(bad.failure), bad.column(), option(id).legal, used);
+}
+
+void complain_at(Id id, const GivenValue& given, ParseFailure failure, std::size_t at, std::string_view used) {
+  complain(given, parse_failure_text(failure), at + 1, option(id).legal, used);
+}
+
+/// Offset of a part within the value it was cut from.
+std::size_t offset_in(const GivenValue& given, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - given.value.data());
+}
+
+// ---- options of one simple type ------------------------------------------------------------------------------------
+
+bool read_boolean(const OptionReader& in, Id id, bool fallback) {
+  const GivenValue& given = in[id];
+  if (!given.given()) return fallback;
+  const auto parsed = parse_boolean(given.value);
+  if (parsed) return parsed.value;
+  complain_about(id, given, parsed, option(id).fallback);
+  return fallback;
+}
+
+int read_count(const OptionReader& in, Id id, std::int64_t least, int fallback) {
+  const GivenValue& given = in[id];
+  if (!given.given()) return fallback;
+  const auto parsed = parse_integer(given.value, least, kMostInt);
+  if (parsed) return static_cast<int>(parsed.value);
+  complain_about(id, given, parsed, option(id).fallback);
+  return fallback;
+}
+
+template <std::size_t N>
+std::size_t read_word(const OptionReader& in, Id id, const std::string_view (&words)[N], std::size_t fallback) {
+  const GivenValue& given = in[id];
+  if (!given.given()) return fallback;
+  const auto parsed = parse_word(given.value, words, N);
+  if (parsed) return parsed.value;
+  complain_about(id, given, parsed, option(id).fallback);
+  return fallback;
+}
+
+/// The words enabled and disabled, or any boolean.
+bool read_switch(const OptionReader& in, Id id, bool fallback) { return read_boolean(in, id, fallback); }
+
+std::string_view read_text(const OptionReader& in, Id id, Keeper& keeper) {
+  const GivenValue& given = in[id];
+  return given.given() ? keeper.keep(given, trim(given.value)) : std::string_view{};
+}
+
+// ---- lists ---------------------------------------------------------------------------------------------------------
+
+void read_num_threads(const OptionReader& in, Settings& out) {
+  const GivenValue& given = in[Id::omp_num_threads];
+  if (!given.given()) return;
+  std::int64_t values[kMaxNestingList];
+  const auto count = parse_integer_list(given.value, 1, kMostInt, values, kMaxNestingList);
+  if (!count) {
+    complain_about(Id::omp_num_threads, given, count, option(Id::omp_num_threads).fallback);
+    return;
+  }
+  for (std::size_t i = 0; i < count.value; ++i) out.num_threads[i] = static_cast<int>(values[i]);
+  out.num_threads_count = static_cast<int>(count.value);
+}
+
+Parsed<ProcBind> parse_proc_bind(std::string_view text) {
+  static constexpr std::string_view kWords[] = {"false", "true", "primary", "close", "spread", "master"};
+  const auto word = parse_word(text, kWords, 6);
+  Parsed<ProcBind> result;
+  result.failure = word.failure;
+  result.at = word.at;
+  result.value = word.value == 5 ? ProcBind::primary : static_cast<ProcBind>(word.value);
+  return result;
+}
+
+void read_proc_bind(const OptionReader& in, Settings& out) {
+  const GivenValue& given = in[Id::omp_proc_bind];
+  if (!given.given()) return;
+  ListReader list(given.value);
+  std::string_view item;
+  int count = 0;
+  while (list.next(item)) {
+    const auto bind = parse_proc_bind(item);
+    ParseFailure failure = bind.failure;
+    if (failure == ParseFailure::none && count == kMaxNestingList) failure = ParseFailure::out_of_range;
+    // true and false stand alone: they say nothing that could differ between levels.
+    const bool alone = bind.value == ProcBind::off || bind.value == ProcBind::on;
+    if (failure == ParseFailure::none && count > 0 && (alone || out.proc_bind[0] <= ProcBind::on)) {
+      failure = ParseFailure::trailing;
+    }
+    if (failure != ParseFailure::none) {
+      complain_at(Id::omp_proc_bind, given, failure, list.offset() + bind.at, option(Id::omp_proc_bind).fallback);
+      return;  // the list only counts once it is complete
+    }
+    out.proc_bind[count++] = bind.value;
+  }
+  out.proc_bind_count = count;
+}
+
+// ---- schedules -----------------------------------------------------------------------------------------------------
+
+void read_schedule(const OptionReader& in, Settings& out) {
+  const GivenValue& given = in[Id::omp_schedule];
+  if (!given.given()) return;
+  static constexpr std::string_view kModifiers[] = {"monotonic", "nonmonotonic"};
+  static constexpr std::string_view kKinds[] = {"static", "dynamic", "guided", "auto", "trapezoidal", "static_steal"};
+  static constexpr int kNumbers[] = {1, 2, 3, 4, 101, 2};
+  const auto refuse = [&](ParseFailure failure, std::size_t at) {
+    complain_at(Id::omp_schedule, given, failure, at, option(Id::omp_schedule).fallback);
+  };
+  Schedule schedule;
+  std::string_view rest = given.value;
+  const std::size_t colon = rest.find(':');
+  if (colon != std::string_view::npos) {
+    const auto modifier = parse_word(rest.substr(0, colon), kModifiers, 2);
+    if (!modifier) return refuse(modifier.failure, modifier.at);
+    schedule.modifier = modifier.value == 0 ? ScheduleModifier::monotonic : ScheduleModifier::nonmonotonic;
+    rest.remove_prefix(colon + 1);
+  }
+  const std::size_t comma = rest.find(',');
+  const std::string_view kind_text = rest.substr(0, comma);
+  const auto kind = parse_word(kind_text, kKinds, 6);
+  if (!kind) return refuse(kind.failure, offset_in(given, kind_text) + kind.at);
+  schedule.kind = kNumbers[kind.value];
+  if (kind.value == 5 && schedule.modifier == ScheduleModifier::none) schedule.modifier = ScheduleModifier::nonmonotonic;
+  if (comma != std::string_view::npos) {
+    const std::string_view chunk_text = rest.substr(comma + 1);
+    const auto chunk = parse_integer(chunk_text, 0, kMostInt);
+    if (!chunk) return refuse(chunk.failure, offset_in(given, chunk_text) + chunk.at);
+    schedule.chunk = static_cast<int>(chunk.value);  // 0 is accepted for "the kind's own", as libgomp does
+    if (schedule.kind == 4) schedule.chunk = 0;      // auto chooses for itself
+  }
+  out.schedule = schedule;
+}
+
+// ---- places --------------------------------------------------------------------------------------------------------
+
+/// GOMP_CPU_AFFINITY ("0 3 1-2 4-15:2", blanks or commas) as a list of one-CPU places. Null failure: `out` holds it.
+Parsed<bool> places_of_cpu_list(std::string_view text, TextWriter& out) {
+  Parsed<bool> result;
+  std::size_t at = 0;
+  bool any = false;
+  const auto fail = [&](ParseFailure failure) {
+    result.failure = failure;
+    result.at = at;
+    return result;
+  };
+  const auto number = [&](std::int64_t& value) {
+    const std::size_t start = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    const auto parsed = parse_integer(text.substr(start, at - start), 0, 65535);
+    if (parsed) value = parsed.value;
+    if (!parsed) at = start;
+    return parsed ? ParseFailure::none
+                  : (parsed.failure == ParseFailure::empty ? ParseFailure::not_a_number : parsed.failure);
+  };
+  while (true) {
+    while (at < text.size() && (text[at] == ',' || trim(text.substr(at, 1)).empty())) ++at;
+    if (at >= text.size()) break;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    std::int64_t stride = 1;
+    if (const auto failure = number(first); failure != ParseFailure::none) return fail(failure);
+    last = first;
+    if (at < text.size() && text[at] == '-') {
+      ++at;
+      if (const auto failure = number(last); failure != ParseFailure::none) return fail(failure);
+      if (last < first) return fail(ParseFailure::out_of_range);
+      if (at < text.size() && text[at] == ':') {
+        ++at;
+        if (const auto failure = number(stride); failure != ParseFailure::none) return fail(failure);
+        if (stride < 1) return fail(ParseFailure::out_of_range);
+      }
+    }
+    if (at < text.size() && text[at] != ',' && !trim(text.substr(at, 1)).empty()) return fail(ParseFailure::trailing);
+    const auto places = static_cast<long>((last - first) / stride + 1);
+    out.add(any ? "," : "");
+    if (places == 1) {
+      out.add("{%ld}", static_cast<long>(first));
+    } else {
+      out.add("{%ld}:%ld:%ld", static_cast<long>(first), places, static_cast<long>(stride));
+    }
+    any = true;
+  }
+  if (!any) return fail(ParseFailure::empty);
+  if (out.full()) return fail(ParseFailure::out_of_range);
+  result.value = true;
+  return result;
+}
+
+enum class KmpType : std::uint8_t { absent, none, compact, scatter, balanced, explicit_list };
+
+struct KmpAffinity {
+  KmpType type = KmpType::absent;
+  std::string_view granularity = "cores";  // as OMP_PLACES names it
+  std::string_view proclist;
+  bool permuted = false;  // a permute or offset other than 0 was given
+  bool silent = false;    // nowarnings
+};
+
+/// The proclist of KMP_AFFINITY=explicit: CPUs, ranges a-b or a-b:stride, and sets {a,b,…}, separated by commas.
+Parsed<bool> places_of_proclist(std::string_view text, TextWriter& out) {
+  Parsed<bool> result;
+  std::size_t at = 0;
+  bool any = false;
+  while (at < text.size()) {
+    const std::size_t start = at;
+    if (text[at] == '{') {
+      const std::size_t close = text.find('}', at);
+      if (close == std::string_view::npos) {
+        result.failure = ParseFailure::trailing;
+        result.at = at;
+        return result;
+      }
+      std::int64_t cpus[256];
+      const auto count = parse_integer_list(text.substr(at + 1, close - at - 1), 0, 65535, cpus, 256);
+      if (!count) {
+        result.failure = count.failure;
+        result.at = at + 1 + count.at;
+        return result;
+      }
+      out.add(any ? ",{" : "{");
+      for (std::size_t i = 0; i < count.value; ++i) out.add(i == 0 ? "%ld" : ",%ld", static_cast<long>(cpus[i]));
+      out.add("}");
+      at = close + 1;
+    } else {
+      std::size_t stop = text.find(',', at);
+      if (stop == std::string_view::npos) stop = text.size();
+      char item[128];
+      TextWriter places(item, sizeof(item));
+      const auto parsed = places_of_cpu_list(text.substr(at, stop - at), places);
+      if (!parsed) {
+        result.failure = parsed.failure;
+        result.at = start + parsed.at;
+        return result;
+      }
+      out.add(any ? "," : "");
+      out.add(std::string_view(item, places.length()));
+      at = stop;
+    }
+    any = true;
+    while (at < text.size() && trim(text.substr(at, 1)).empty()) ++at;
+    if (at == text.size()) break;
+    if (text[at] != ',') {
+      result.failure = ParseFailure::trailing;
+      result.at = at;
+      return result;
+    }
+    ++at;
+  }
+  result.failure = !any ? ParseFailure::empty : out.full() ? ParseFailure::out_of_range : ParseFailure::none;
+  result.value = any;
+  return result;
+}
+
+Parsed<KmpAffinity> parse_kmp_affinity(std::string_view text) {
+  struct Granularity {
+    std::string_view theirs;
+    std::string_view ours;
+  };
+  static constexpr Granularity kGranularities[] = {
+      {"fine", "threads"},     {"thread", "threads"},       {"core", "cores"},           {"tile", "ll_caches"},
+      {"die", "ll_caches"},    {"ll_cache", "ll_caches"},   {"numa", "numa_domains"},    {"numa_domain", "numa_domains"},
+      {"node", "numa_domains"}, {"socket", "sockets"},      {"package", "sockets"}};
+  static constexpr std::string_view kFlags[] = {"verbose", "noverbose", "warnings", "nowarnings", "respect",
+                                                "norespect", "reset", "noreset"};
+  Parsed<KmpAffinity> result;
+  const auto fail = [&](ParseFailure failure, std::size_t at) {
+    result.failure = failure;
+    result.at = at;
+    return result;
+  };
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    // An item reaches to the next comma outside [...].
+    std::size_t stop = at;
+    int depth = 0;
+    while (stop < text.size() && (text[stop] != ',' || depth > 0)) {
+      if (text[stop] == '[') ++depth;
+      if (text[stop] == ']') --depth;
+      ++stop;
+    }
+    const std::string_view item = trim(text.substr(at, stop - at));
+    const std::size_t start = item.empty() ? at : static_cast<std::size_t>(item.data() - text.data());
+    const std::size_t equals = item.find('=');
+    if (item.empty()) {
+      if (text.find_first_not_of(" \t") == std::string_view::npos) return fail(ParseFailure::empty, 0);
+    } else if (equals != std::string_view::npos) {
+      const std::string_view key = trim(item.substr(0, equals));
+      const std::string_view value = trim(item.substr(equals + 1));
+      const std::size_t value_at = static_cast<std::size_t>(value.data() - text.data());
+      if (same_word(key, "granularity")) {
+        bool found = false;
+        for (const Granularity& candidate : kGranularities) {
+          if (!same_word(value, candidate.theirs)) continue;
+          result.value.granularity = candidate.ours;
+          found = true;
+        }
+        if (!found) return fail(ParseFailure::unknown_word, value_at);
+      } else if (same_word(key, "proclist")) {
+        if (value.size() < 2 || value.front() != '[' || value.back() != ']') {
+          return fail(ParseFailure::unknown_word, value_at);
+        }
+        result.value.proclist = value.substr(1, value.size() - 2);
+      } else {
+        return fail(ParseFailure::unknown_word, start);
+      }
+    } else if (item.front() >= '0' && item.front() <= '9') {
+      const auto number = parse_integer(item, 0, kMostInt);
+      if (!number) return fail(number.failure, start);
+      result.value.permuted = result.value.permuted || number.value != 0;
+    } else if (same_word(item, "none") || same_word(item, "disabled")) {
+      result.value.type = KmpType::none;
+    } else if (same_word(item, "compact")) {
+      result.value.type = KmpType::compact;
+    } else if (same_word(item, "scatter")) {
+      result.value.type = KmpType::scatter;
+    } else if (same_word(item, "balanced")) {
+      result.value.type = KmpType::balanced;
+    } else if (same_word(item, "explicit")) {
+      result.value.type = KmpType::explicit_list;
+    } else {
+      const auto flag = parse_word(item, kFlags, 8);
+      if (!flag) return fail(flag.failure, start);
+      result.value.silent = flag.value == 3 || (result.value.silent && flag.value != 2);
+    }
+    at = stop + 1;
+  }
+  if (result.value.type == KmpType::explicit_list && result.value.proclist.empty()) {
+    return fail(ParseFailure::empty, text.size());  // explicit without a list
+  }
+  if (result.value.type == KmpType::absent && !result.value.proclist.empty()) {
+    result.value.type = KmpType::explicit_list;
+  }
+  return result;
+}
+
+void set_binding(Settings& out, ProcBind bind) {
+  out.proc_bind[0] = bind;
+  out.proc_bind_count = 1;
+}
+
+/// Does KMP_AFFINITY decide? Then it has set places and binding.
+bool read_kmp_affinity(const OptionReader& in, Settings& out, Keeper& keeper) {
+  const GivenValue& given = in[Id::kmp_affinity];
+  if (!given.given()) return false;
+  const auto parsed = parse_kmp_affinity(given.value);
+  if (!parsed) {
+    complain_about(Id::kmp_affinity, given, parsed, "what OMP_PLACES and OMP_PROC_BIND say");
+    return false;
+  }
+  const KmpAffinity& affinity = parsed.value;
+  if (affinity.permuted && !affinity.silent) {
+    warn("KMP_AFFINITY: permute and offset other than 0 are not supported; using 0.");
+  }
+  switch (affinity.type) {
+    case KmpType::absent: return false;
+    case KmpType::none:
+      set_binding(out, ProcBind::off);
+      return true;
+    case KmpType::explicit_list: {
+      char text[8192];
+      TextWriter places(text, sizeof(text));
+      const auto list = places_of_proclist(affinity.proclist, places);
+      if (!list) {
+        complain_at(Id::kmp_affinity, given, list.failure, offset_in(given, affinity.proclist) + list.at,
+                    "what OMP_PLACES and OMP_PROC_BIND say");
+        return false;
+      }
+      out.places = keeper.keep(given, {text, places.length()});
+      set_binding(out, ProcBind::close);
+      break;
+    }
+    case KmpType::compact:
+    case KmpType::scatter:
+    case KmpType::balanced:
+      out.places = affinity.granularity;
+      set_binding(out, affinity.type == KmpType::compact ? ProcBind::close : ProcBind::spread);
+      break;
+  }
+  out.places_source = "KMP_AFFINITY";
+  return true;
+}
+
+void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
+  if (read_kmp_affinity(in, out, keeper)) return;
+  read_proc_bind(in, out);
+  if (in[Id::omp_places].given()) {
+    out.places = read_text(in, Id::omp_places, keeper);
+    out.places_source = "OMP_PLACES";
+    return;
+  }
+  const GivenValue& given = in[Id::gomp_cpu_affinity];
+  if (!given.given()) return;
+  if (out.proc_bind_count > 0 && out.proc_bind[0] == ProcBind::off) return;  // OMP_PROC_BIND=false wins
+  char text[8192];
+  TextWriter places(text, sizeof(text));
+  const auto parsed = places_of_cpu_list(given.value, places);
+  if (!parsed) {
+    complain_about(Id::gomp_cpu_affinity, given, parsed, "what OMP_PLACES and OMP_PROC_BIND say");
+    return;
+  }
+  out.places = keeper.keep(given, {text, places.length()});
+  out.places_source = "GOMP_CPU_AFFINITY";
+  if (out.proc_bind_count == 0) set_binding(out, ProcBind::on);
+}
+
+void read_hw_subset(const OptionReader& in, Settings& out) {
+  const GivenValue& given = in[Id::kmp_hw_subset];
+  if (!given.given()) return;
+  using Kind = HardwareLayer::Kind;
+  struct Name {
+    std::string_view text;
+    Kind kind;
+  };
+  static constexpr Name kNames[] = {
+      {"s", Kind::socket},      {"socket", Kind::socket}, {"sockets", Kind::socket}, {"package", Kind::socket},
+      {"d", Kind::die},         {"die", Kind::die},       {"dice", Kind::die},       {"n", Kind::numa_domain},
+      {"numa", Kind::numa_domain}, {"numa_domain", Kind::numa_domain}, {"node", Kind::numa_domain},
+      {"l3", Kind::l3},         {"l3_cache", Kind::l3},   {"ll", Kind::l3},          {"llc", Kind::l3},
+      {"ll_cache", Kind::l3},   {"tile", Kind::l2},       {"l2", Kind::l2},          {"l2_cache", Kind::l2},
+      {"c", Kind::core},        {"core", Kind::core},     {"cores", Kind::core},     {"t", Kind::thread},
+      {"thread", Kind::thread}, {"threads", Kind::thread}};
+  std::string_view text = given.value;
+  if (const auto start = text.find_first_not_of(" \t:"); start != std::string_view::npos && text[start - (start > 0)] == ':') {
+    text.remove_prefix(start);  // a leading ':' says that only the layers named count, as they always do here
+  }
+  const auto refuse = [&](ParseFailure failure, std::size_t at) {
+    out.hw_subset_count = 0;
+    complain_at(Id::kmp_hw_subset, given, failure, at, option(Id::kmp_hw_subset).fallback);
+  };
+  ListReader list(text);
+  std::string_view item;
+  while (list.next(item)) {
+    const std::size_t base = offset_in(given, item.empty() ? text.substr(list.offset(), 0) : item);
+    constexpr int kRoom = static_cast<int>(sizeof(out.hw_subset) / sizeof(out.hw_subset[0]));
+    if (out.hw_subset_count == kRoom) return refuse(ParseFailure::out_of_range, base);
+    HardwareLayer layer;
+    std::size_t at = 0;
+    if (!item.empty() && item[0] == '*') {
+      layer.count = -1;
+      at = 1;
+    } else {
+      while (at < item.size() && item[at] >= '0' && item[at] <= '9') ++at;
+      if (at == 0) {
+        layer.count = -1;  // a layer without a count: all of it
+      } else {
+        const auto count = parse_integer(item.substr(0, at), 1, kMostInt);
+        if (!count) return refuse(count.failure, base);
+        layer.count = static_cast<std::int32_t>(count.value);
+      }
+    }
+    const std::size_t sign = item.find('@', at);
+    const std::string_view name = trim(item.substr(at, sign == std::string_view::npos ? sign : sign - at));
+    bool found = false;
+    for (const Name& candidate : kNames) {
+      if (!same_word(name, candidate.text)) continue;
+      layer.kind = candidate.kind;
+      found = true;
+    }
+    if (!found) return refuse(name.empty() ? ParseFailure::empty : ParseFailure::unknown_word, base + at);
+    if (sign != std::string_view::npos) {
+      const auto offset = parse_integer(item.substr(sign + 1), 0, kMostInt);
+      if (!offset) return refuse(offset.failure, base + sign + 1 + offset.at);
+      layer.offset = static_cast<std::int32_t>(offset.value);
+    }
+    for (int i = 0; i < out.hw_subset_count; ++i) {
+      if (out.hw_subset[i].kind == layer.kind) return refuse(ParseFailure::trailing, base);
+    }
+    out.hw_subset[out.hw_subset_count++] = layer;
+  }
+}
+
+// ---- stacks and waiting --------------------------------------------------------------------------------------------
+
+void read_stack_size(const OptionReader& in, Settings& out) {
+  struct Variable {
+    Id id;
+    std::uint64_t unit;
+  };
+  static constexpr Variable kByPrecedence[] = {{Id::kmp_stacksize, 1}, {Id::omp_stacksize, 1024}, {Id::gomp_stacksize, 1024}};
+  for (const Variable& variable : kByPrecedence) {
+    const GivenValue& given = in[variable.id];
+    if (!given.given()) continue;
+    auto parsed = parse_size(given.value, variable.unit, SIZE_MAX / 2);
+    if (parsed && parsed.value == 0) parsed.failure = ParseFailure::out_of_range;
+    if (parsed) {
+      out.stack_size = static_cast<std::size_t>(parsed.value);
+      return;
+    }
+    complain_about(variable.id, given, parsed, option(Id::omp_stacksize).fallback);
+  }
+}
+
+void read_waiting(const OptionReader& in, Settings& out) {
+  static constexpr std::string_view kPolicies[] = {"active", "passive"};
+  if (in[Id::omp_wait_policy].given()) {
+    const std::size_t word = read_word(in, Id::omp_wait_policy, kPolicies, 2);
+    out.wait_policy = word == 0 ? WaitPolicy::active : word == 1 ? WaitPolicy::passive : WaitPolicy::unset;
+  }
+
+  static constexpr std::string_view kLibraries[] = {"throughput", "turnaround", "serial"};
+  const std::size_t library = read_word(in, Id::kmp_library, kLibraries, 0);
+  out.serial = library == 2;
+  if (library == 1 && out.wait_policy == WaitPolicy::unset) out.wait_policy = WaitPolicy::active;
+
+  const GivenValue& blocktime = in[Id::kmp_blocktime];
+  if (blocktime.given()) {
+    const auto parsed = parse_duration(blocktime.value, 1'000'000);
+    if (!parsed) {
+      complain_about(Id::kmp_blocktime, blocktime, parsed, option(Id::kmp_blocktime).fallback);
+    } else {
+      // libomp takes INT_MAX milliseconds for "for ever"; so do scripts that write the number.
+      const bool forever = parsed.value == INT64_MAX || parsed.value / 1'000'000 >= INT_MAX;
+      out.blocktime_us = forever ? INT64_MAX : parsed.value / 1000;
+    }
+  }
+
+  const GivenValue& spins = in[Id::gomp_spincount];
+  if (!spins.given()) return;
+  std::string_view text = trim(spins.value);
+  if (same_word(text, "infinite") || same_word(text, "infinity")) {
+    out.spin_count = INT64_MAX;
+    return;
+  }
+  std::int64_t unit = 1;
+  if (!text.empty()) {
+    constexpr std::string_view kUnits = "kmgt";
+    const char last = static_cast<char>(text.back() | 0x20);
+    if (const std::size_t power = kUnits.find(last); power != std::string_view::npos) {
+      for (std::size_t i = 0; i <= power; ++i) unit *= 1000;
+      text.remove_suffix(1);
+    }
+  }
+  auto parsed = parse_integer(text, 0, INT64_MAX);
+  if (parsed && __builtin_mul_overflow(parsed.value, unit, &parsed.value)) parsed.failure = ParseFailure::out_of_range;
+  if (parsed) {
+    out.spin_count = parsed.value;
+  } else {
+    complain_about(Id::gomp_spincount, spins, parsed, option(Id::gomp_spincount).fallback);
+  }
+}
+
+// ---- the rest ------------------------------------------------------------------------------------------------------
+
+void read_thread_limits(const OptionReader& in, Settings& out) {
+  out.thread_limit = read_count(in, Id::omp_thread_limit, 1, 0);
+  out.teams_thread_limit = read_count(in, Id::omp_teams_thread_limit, 1, 0);
+  out.kmp_teams_thread_limit = read_count(in, Id::kmp_teams_thread_limit, 1, 0);
+  out.num_teams = read_count(in, Id::omp_num_teams, 1, 0);
+
+  const GivenValue& device = in[Id::kmp_device_thread_limit];
+  if (device.given() && same_word(trim(device.value), "all")) {
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    out.device_thread_limit = cpus > 0 ? static_cast<int>(cpus) : 0;
+  } else {
+    out.device_thread_limit = read_count(in, Id::kmp_device_thread_limit, 1, 0);
+  }
+}
+
+void read_displays(const OptionReader& in, Settings& out, Keeper& keeper) {
+  const GivenValue& env = in[Id::omp_display_env];
+  if (env.given()) {
+    if (same_word(trim(env.value), "verbose")) {
+      out.display_env = DisplayEnv::verbose;
+    } else {
+      out.display_env = read_boolean(in, Id::omp_display_env, false) ? DisplayEnv::yes : DisplayEnv::no;
+    }
+  }
+  out.display_affinity = read_boolean(in, Id::omp_display_affinity, false);
+  out.affinity_format = read_text(in, Id::omp_affinity_format, keeper);
+  if (out.affinity_format.empty()) out.affinity_format = kDefaultAffinityFormat;
+  out.kmp_settings = read_boolean(in, Id::kmp_settings, false);
+  out.kmp_version = read_boolean(in, Id::kmp_version, false);
+}
+
+void read_tools(const OptionReader& in, Settings& out, Keeper& keeper) {
+  out.tool = read_switch(in, Id::omp_tool, true);
+  out.debug = read_switch(in, Id::omp_debug, false);
+  out.tool_libraries = read_text(in, Id::omp_tool_libraries, keeper);
+  out.tool_verbose_init = read_text(in, Id::omp_tool_verbose_init, keeper);
+  if (same_word(out.tool_verbose_init, "disabled")) out.tool_verbose_init = {};
+}
+
+/// One line that names every variable that was set for another runtime and does nothing here.
+void name_ignored(const OptionReader& in) {
+  char names[1024];
+  TextWriter text(names, sizeof(names));
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const GivenValue& given = in[option_at(i)];
+    if (!given.given() || option(option_at(i)).role != Option::ignored) continue;
+    text.add(text.length() > 0 ? ", " : "");
+    text.add(given.variable);
+  }
+  if (text.length() > 0) warn("ignoring %s; `hearth env` says why.", names);
+}
+
+}  // namespace
+
+Settings parse_settings(const OptionReader& in, char* storage, std::size_t storage_size) {
+  Settings out;
+  Keeper keeper(storage, storage_size);
+  out.affinity_format = kDefaultAffinityFormat;
+
+  out.warnings = read_boolean(in, Id::hearth_warnings, true);
+  if (!out.warnings) set_warnings(false);  // before anything else could complain
+  out.enabled = read_boolean(in, Id::hearth, true);
+  static constexpr std::string_view kPolicies[] = {"work-stealing", "central"};
+  out.policy = static_cast<Policy>(read_word(in, Id::hearth_policy, kPolicies, 0));
+  out.machine = read_text(in, Id::hearth_machine, keeper);
+  const std::string_view file = read_text(in, Id::hearth_verify_file, keeper);
+  out.verify_file = file.empty() ? nullptr : file.data();
+
+  read_num_threads(in, out);
+  read_placement(in, out, keeper);
+  out.dynamic = read_boolean(in, Id::omp_dynamic, false);
+  if (in[Id::omp_nested].given()) out.nested = read_boolean(in, Id::omp_nested, false) ? 1 : 0;
+  out.max_active_levels = read_count(in, Id::omp_max_active_levels, 0, -1);
+  read_thread_limits(in, out);
+  static constexpr std::string_view kTeamsBindings[] = {"primary", "close", "spread", "master", "true", "false"};
+  if (in[Id::kmp_teams_proc_bind].given()) {
+    static constexpr ProcBind kValues[] = {ProcBind::primary, ProcBind::close, ProcBind::spread,
+                                           ProcBind::primary, ProcBind::on,    ProcBind::off};
+    out.teams_proc_bind = kValues[read_word(in, Id::kmp_teams_proc_bind, kTeamsBindings, 2)];
+  }
+  read_hw_subset(in, out);
+
+  read_stack_size(in, out);
+  read_waiting(in, out);
+  read_schedule(in, out);
+  out.cancellation = read_boolean(in, Id::omp_cancellation, false);
+  out.max_task_priority = read_count(in, Id::omp_max_task_priority, 0, 0);
+  static constexpr std::string_view kOffload[] = {"default", "mandatory", "disabled"};
+  out.target_offload = static_cast<TargetOffload>(read_word(in, Id::omp_target_offload, kOffload, 0));
+  out.default_device = read_count(in, Id::omp_default_device, 0, 0);
+  out.allocator = read_text(in, Id::omp_allocator, keeper);
+  read_displays(in, out, keeper);
+  read_tools(in, out, keeper);
+  name_ignored(in);
+  return out;
+}
+
+// ---- the process's own ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constinit Settings the_settings;
+constinit OptionReader the_environment;
+constinit bool initialised = false;
+char the_storage[kSettingsStorage];
+
+constexpr int kOpenmpVersion = 202111;  // OpenMP 5.2
+
+const char* upper_boolean(bool on) { return on ? "TRUE" : "FALSE"; }
+
+constexpr std::string_view kBindNames[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
+
+std::string_view bind_name(ProcBind bind) {
+  return bind == ProcBind::unset ? std::string_view("FALSE") : kBindNames[static_cast<int>(bind)];
+}
+
+std::string_view schedule_name(int kind) {
+  switch (kind) {
+    case 1: return "STATIC";
+    case 2: return "DYNAMIC";
+    case 3: return "GUIDED";
+    case 101: return "TRAPEZOIDAL";
+    default: return "AUTO";
+  }
+}
+
+void write_schedule(TextWriter& text, const Schedule& schedule) {
+  if (schedule.modifier == ScheduleModifier::monotonic) text.add("MONOTONIC:");
+  if (schedule.modifier == ScheduleModifier::nonmonotonic) text.add("NONMONOTONIC:");
+  text.add(schedule_name(schedule.kind));
+  if (schedule.chunk > 0) text.add(",%d", schedule.chunk);
+}
+
+void write_bytes(TextWriter& text, std::uint64_t bytes) {
+  static constexpr char kUnits[] = {'B', 'K', 'M', 'G', 'T'};
+  int unit = 0;
+  while (unit < 4 && bytes != 0 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  text.add("%llu%c", static_cast<unsigned long long>(bytes), kUnits[unit]);
+}
+
+void write_hw_subset(TextWriter& text, const Settings& in) {
+  static constexpr const char* kNames[] = {"s", "d", "n", "l3", "l2", "c", "t"};
+  for (int i = 0; i < in.hw_subset_count; ++i) {
+    const HardwareLayer& layer = in.hw_subset[i];
+    text.add(i > 0 ? "," : "");
+    if (layer.count < 0) {
+      text.add("*");
+    } else {
+      text.add("%d", layer.count);
+    }
+    text.add("%s", kNames[static_cast<int>(layer.kind)]);
+    if (layer.offset > 0) text.add("@%d", layer.offset);
+  }
+}
+
+void write_optional(TextWriter& text, int value, Id id) {
+  if (value > 0) {
+    text.add("%d", value);
+  } else {
+    text.add(option(id).fallback);
+  }
+}
+
+void write_blocktime(TextWriter& text, std::int64_t us) {
+  if (us == INT64_MAX) {
+    text.add("infinite");
+  } else if (us % 1000 == 0) {
+    text.add("%lldms", static_cast<long long>(us / 1000));
+  } else {
+    text.add("%lldus", static_cast<long long>(us));
+  }
+}
+
+}  // namespace
+
+std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t room) {
+  TextWriter text(out, room);
+  switch (id) {
+    case Id::hearth: text.add(in.enabled ? "on" : "off"); break;
+    case Id::hearth_policy: text.add(in.policy == Policy::central ? "central" : "work-stealing"); break;
+    case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
+    case Id::hearth_verify_file: text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file)); break;
+    case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;
+    case Id::omp_affinity_format: text.add(in.affinity_format); break;
+    case Id::omp_allocator: text.add(in.allocator.empty() ? option(id).fallback : in.allocator); break;
+    case Id::omp_cancellation: text.add("%s", upper_boolean(in.cancellation)); break;
+    case Id::omp_debug: text.add(in.debug ? "enabled" : "disabled"); break;
+    case Id::omp_default_device: text.add("%d", in.default_device); break;
+    case Id::omp_display_affinity: text.add("%s", upper_boolean(in.display_affinity)); break;
+    case Id::omp_display_env:
+      text.add(in.display_env == DisplayEnv::verbose ? "VERBOSE" : in.display_env == DisplayEnv::yes ? "TRUE" : "FALSE");
+      break;
+    case Id::omp_dynamic: text.add("%s", upper_boolean(in.dynamic)); break;
+    case Id::omp_max_active_levels:
+      if (in.max_active_levels >= 0) {
+        text.add("%d", in.max_active_levels);
+      } else {
+        const bool several = in.num_threads_count > 1 || in.proc_bind_count > 1;
+        text.add("%d", in.nested == 1 || (in.nested < 0 && several) ? INT_MAX : 1);
+      }
+      break;
+    case Id::omp_max_task_priority: text.add("%d", in.max_task_priority); break;
+    case Id::omp_nested: {
+      const bool several = in.num_threads_count > 1 || in.proc_bind_count > 1;
+      const bool on = in.nested >= 0 ? in.nested == 1 : in.max_active_levels >= 0 ? in.max_active_levels > 1 : several;
+      text.add("%s", upper_boolean(on));
+      break;
+    }
+    case Id::omp_num_teams: text.add("%d", in.num_teams); break;
+    case Id::omp_num_threads:
+      if (in.num_threads_count == 0) text.add(option(id).fallback);
+      for (int i = 0; i < in.num_threads_count; ++i) text.add(i == 0 ? "%d" : ",%d", in.num_threads[i]);
+      break;
+    case Id::omp_places: text.add(in.places.empty() ? option(id).fallback : in.places); break;
+    case Id::omp_proc_bind:
+      if (in.proc_bind_count == 0) text.add(in.places.empty() ? "FALSE" : "TRUE");
+      for (int i = 0; i < in.proc_bind_count; ++i) {
+        text.add(i == 0 ? "" : ",");
+        text.add(bind_name(in.proc_bind[i]));
+      }
+      break;
+    case Id::omp_schedule: write_schedule(text, in.schedule); break;
+    case Id::omp_stacksize:
+      if (in.stack_size == 0) {
+        text.add(option(id).fallback);
+      } else {
+        write_bytes(text, in.stack_size);
+      }
+      break;
+    case Id::omp_target_offload:
+      text.add(in.target_offload == TargetOffload::mandatory  ? "MANDATORY"
+               : in.target_offload == TargetOffload::disabled ? "DISABLED"
+                                                              : "DEFAULT");
+      break;
+    case Id::omp_teams_thread_limit: text.add("%d", in.teams_thread_limit); break;
+    case Id::omp_thread_limit: text.add("%d", in.thread_limit > 0 ? in.thread_limit : INT_MAX); break;
+    case Id::omp_tool: text.add(in.tool ? "enabled" : "disabled"); break;
+    case Id::omp_tool_libraries: text.add(in.tool_libraries.empty() ? option(id).fallback : in.tool_libraries); break;
+    case Id::omp_tool_verbose_init:
+      text.add(in.tool_verbose_init.empty() ? option(id).fallback : in.tool_verbose_init);
+      break;
+    case Id::omp_wait_policy:
+      text.add(in.wait_policy == WaitPolicy::active    ? "ACTIVE"
+               : in.wait_policy == WaitPolicy::passive ? "PASSIVE"
+                                                       : option(id).fallback);
+      break;
+    case Id::gomp_cpu_affinity:
+    case Id::kmp_affinity:
+      text.add(option(id).name == std::string_view(in.places_source) ? in.places : option(id).fallback);
+      break;
+    case Id::gomp_spincount:
+      if (in.spin_count < 0) {
+        text.add(option(id).fallback);
+      } else if (in.spin_count == INT64_MAX) {
+        text.add("infinite");
+      } else {
+        text.add("%lld", static_cast<long long>(in.spin_count));
+      }
+      break;
+    case Id::gomp_stacksize:
+    case Id::kmp_stacksize:
+      if (in.stack_size == 0) {
+        text.add(option(id).fallback);
+      } else {
+        write_bytes(text, in.stack_size);
+      }
+      break;
+    case Id::kmp_blocktime:
+      if (in.blocktime_us < 0) {
+        text.add(option(id).fallback);
+      } else {
+        write_blocktime(text, in.blocktime_us);
+      }
+      break;
+    case Id::kmp_device_thread_limit: write_optional(text, in.device_thread_limit, id); break;
+    case Id::kmp_hw_subset:
+      if (in.hw_subset_count == 0) {
+        text.add(option(id).fallback);
+      } else {
+        write_hw_subset(text, in);
+      }
+      break;
+    case Id::kmp_library:
+      text.add(in.serial ? "serial" : in.wait_policy == WaitPolicy::active ? "turnaround" : "throughput");
+      break;
+    case Id::kmp_settings: text.add(in.kmp_settings ? "true" : "false"); break;
+    case Id::kmp_teams_proc_bind:
+      text.add(in.teams_proc_bind == ProcBind::unset ? "SPREAD" : bind_name(in.teams_proc_bind));
+      break;
+    case Id::kmp_teams_thread_limit: write_optional(text, in.kmp_teams_thread_limit, id); break;
+    case Id::kmp_version: text.add(in.kmp_version ? "true" : "false"); break;
+    default: text.add("ignored"); break;
+  }
+  return text.length();
+}
+
+std::string_view setting_source(const OptionReader& given, const Settings& in, OptionId id) {
+  switch (id) {
+    case Id::omp_places: return in.places_source;
+    case Id::omp_proc_bind:
+      if (in.proc_bind_count == 0) return {};
+      if (given[Id::omp_proc_bind].given() && std::string_view(in.places_source) != "KMP_AFFINITY") return "OMP_PROC_BIND";
+      return given[Id::kmp_affinity].given() ? "KMP_AFFINITY" : "GOMP_CPU_AFFINITY";
+    case Id::omp_stacksize:
+      if (in.stack_size == 0) return {};
+      for (const Id candidate : {Id::kmp_stacksize, Id::omp_stacksize, Id::gomp_stacksize}) {
+        if (given[candidate].given()) return given[candidate].variable;
+      }
+      return {};
+    case Id::omp_wait_policy:
+      if (in.wait_policy == WaitPolicy::unset) return {};
+      return given[Id::omp_wait_policy].given() ? given[Id::omp_wait_policy].variable : given[Id::kmp_library].variable;
+    default: return given[id].variable;
+  }
+}
+
+void init_settings() {
+  if (initialised) return;
+  initialised = true;
+  the_environment.read(environ, process_is_privileged());
+  the_settings = parse_settings(the_environment, the_storage, sizeof(the_storage));
+}
+
+const Settings& settings() { return the_settings; }
+
+// ---- displays ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// What OMP_DISPLAY_ENV prints without `verbose`: OpenMP's own ICV variables, in the order of libgomp's display.
+constexpr Id kIcvs[] = {
+    Id::omp_dynamic,           Id::omp_nested,          Id::omp_num_threads,     Id::omp_schedule,
+    Id::omp_proc_bind,         Id::omp_places,          Id::omp_stacksize,       Id::omp_wait_policy,
+    Id::omp_thread_limit,      Id::omp_max_active_levels, Id::omp_num_teams,     Id::omp_teams_thread_limit,
+    Id::omp_cancellation,      Id::omp_default_device,  Id::omp_max_task_priority, Id::omp_display_affinity,
+    Id::omp_affinity_format,   Id::omp_allocator,       Id::omp_target_offload,  Id::omp_tool,
+    Id::omp_tool_libraries,    Id::omp_tool_verbose_init, Id::omp_debug};
+
+void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
+  if (id == Id::omp_num_threads && the_settings.num_threads_count == 0 && facts.num_threads > 0) {
+    out.add("%d", facts.num_threads);
+  } else if (id == Id::omp_places && facts.places != nullptr) {
+    out.add("%s", facts.places);
+  } else if (id == Id::omp_thread_limit && facts.thread_limit > 0) {
+    out.add("%d", facts.thread_limit);
+  } else if (id == Id::omp_max_active_levels && facts.max_active_levels > 0) {
+    out.add("%d", facts.max_active_levels);
+  } else {
+    char value[4096];
+    out.add(std::string_view(value, setting_text(the_settings, id, value, sizeof(value))));
+  }
+}
+
+}  // namespace
+
+void display_env(bool verbose, const DisplayFacts& facts) {
+  static char text[32 * 1024];  // too much for a small thread's stack; two displays at once may mix, as any output would
+  TextWriter out(text, sizeof(text));
+  out.add("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '%d'\n", kOpenmpVersion);
+  for (const Id id : kIcvs) {
+    out.add("  [host] ");
+    out.add(option(id).name);
+    out.add(" = '");
+    write_effective(out, id, facts);
+    out.add("'\n");
+  }
+  if (verbose) {
+    for (std::size_t i = 0; i < kOptionCount; ++i) {
+      const Option& row = option(option_at(i));
+      if (row.role == Option::ignored || row.role == Option::harmless) continue;
+      if (row.name.substr(0, 4) == "OMP_") continue;
+      out.add("  [host] ");
+      out.add(row.name);
+      out.add(" = '");
+      write_effective(out, row.id, facts);
+      out.add("'\n");
+    }
+  }
+  out.add("OPENMP DISPLAY ENVIRONMENT END\n");
+  write_stderr(text, out.length());
+}
+
+void display_at_start(const DisplayFacts& facts) {
+  if (the_settings.display_env != DisplayEnv::no) display_env(the_settings.display_env == DisplayEnv::verbose, facts);
+  if (the_settings.kmp_version) warn("Hearth %s, an OpenMP runtime (OpenMP %d).", HEARTH_VERSION, kOpenmpVersion);
+  if (!the_settings.kmp_settings) return;
+  static char text[32 * 1024];
+  TextWriter out(text, sizeof(text));
+  out.add("\nUser settings:\n\n");
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const GivenValue& given = the_environment[option_at(i)];
+    if (!given.given()) continue;
+    out.add("   ");
+    out.add(given.variable);
+    out.add("=");
+    out.add(given.value);
+    out.add("\n");
+  }
+  out.add("\nEffective settings:\n\n");
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const Option& row = option(option_at(i));
+    if (row.role == Option::ignored || row.role == Option::harmless) continue;
+    out.add("   ");
+    out.add(row.name);
+    out.add("='");
+    write_effective(out, row.id, facts);
+    out.add("'\n");
+  }
+  out.add("\n");
+  write_stderr(text, out.length());
+}
+
+}  // namespace hearth::rt
