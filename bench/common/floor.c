@@ -1,0 +1,106 @@
+// The machine's own floor: what one cache line costs to travel between two cores. No OpenMP here: two pinned pthreads.
+//
+// round_trip: A writes its line, B sees it and answers in its own line, A sees the answer. No fork and join can be
+//             faster, since the worker has to learn of the region and the master of its end.
+// exchange:   both write their own line and wait for the other's, as the cheapest possible barrier of two would.
+// one_way is half a round trip. Each line has one writer and stands alone on a pair of lines, because the prefetcher
+// fetches pairs. Prints one JSON object; also the time of the calibration loop on an idle core.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { kTurns = 20000 };
+
+struct line {
+  _Alignas(128) atomic_uint value;
+};
+
+static struct line ping;
+static struct line pong;
+static int cpus[2];
+
+static void pin(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  if (error) bench_fail("cannot run on CPU %d: %s", cpu, strerror(error));
+}
+
+static void find_two_cpus(void) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed)) bench_fail("sched_getaffinity failed");
+  int found = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus[found++] = cpu;
+  }
+  if (found < 2) bench_fail("the ping-pong needs two CPUs, this process may use one");
+}
+
+// Turns are numbered through, over all samples: a partner that is one turn ahead is never mistaken for one behind.
+// Waits without a pause instruction: its length varies between processors, and the floor must not contain it.
+static void await(struct line *line, unsigned turn) {
+  while ((int)(atomic_load_explicit(&line->value, memory_order_acquire) - turn) < 0) {
+  }
+}
+
+static void say(struct line *line, unsigned turn) { atomic_store_explicit(&line->value, turn, memory_order_release); }
+
+static void *answer(void *argument) {
+  const int samples = *(int *)argument;
+  pin(cpus[1]);
+  unsigned turn = 0;
+  for (int s = 0; s < samples; ++s) {
+    for (int i = 0; i < kTurns; ++i) {  // round trip: answer what came
+      await(&ping, ++turn);
+      say(&pong, turn);
+    }
+    for (int i = 0; i < kTurns; ++i) {  // exchange: say mine, await the other's
+      say(&pong, ++turn);
+      await(&ping, turn);
+    }
+  }
+  return NULL;
+}
+
+static double measure(unsigned *turn) {
+  const uint64_t start = bench_now_ns();
+  for (int i = 0; i < kTurns; ++i) {
+    say(&ping, ++*turn);
+    await(&pong, *turn);
+  }
+  return (double)(bench_now_ns() - start) / kTurns;
+}
+
+int main(int argc, char **argv) {
+  const int samples = (int)bench_parse_long("samples", argc > 1 ? argv[1] : "15", 1, kBenchMaxSamples);
+  static struct bench_samples round_trip;
+  static struct bench_samples exchange;
+  find_two_cpus();
+  pin(cpus[0]);
+  double spin = bench_spin_once();
+  for (int i = 0; i < 500; ++i) {
+    const double ns = bench_spin_once();
+    if (ns < spin) spin = ns;
+  }
+  pthread_t partner;
+  int argument = samples;
+  if (pthread_create(&partner, NULL, answer, &argument)) bench_fail("pthread_create failed");
+  unsigned turn = 0;
+  for (int s = 0; s < samples; ++s) {
+    round_trip.ns[round_trip.count++] = measure(&turn);
+    exchange.ns[exchange.count++] = measure(&turn);
+  }
+  pthread_join(partner, NULL);
+  printf("{\"spin_ns\": %.1f, \"round_trip\": ", spin);
+  bench_print_samples(&round_trip);
+  printf(", \"exchange\": ");
+  bench_print_samples(&exchange);
+  printf("}\n");
+  return 0;
+}

@@ -1,0 +1,188 @@
+"""The command line of bench/run."""
+import argparse
+import json
+import pathlib
+import random
+import sys
+
+from . import build, instructions, quota, report, runtimes, sample, scaling, series, verdict
+
+SECTIONS = ("overhead", "tasks", "startup")
+OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run}
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="bench/run", description="Hearth against libgomp, libomp and Intel's libiomp5.",
+        epilog="Exit status: 0 measured (whatever the ratios are), 1 with --check when a limit is missed or the run is "
+               "void, 2 wrong usage or a missing tool, 130 interrupted (what was measured until then is printed).")
+    parser.add_argument("what", nargs="?", default="all", choices=(*SECTIONS, "all", *OTHERS))
+    parser.add_argument("--quick", action="store_true", help="few short rounds, for a first look; never a verdict")
+    parser.add_argument("--rounds", type=int, metavar="N", help="rounds (15 at least for a verdict; default 15, quick 3)")
+    parser.add_argument("--filter", default="", metavar="TEXT", help="only rows whose name contains TEXT")
+    parser.add_argument("--compiler", choices=runtimes.COMPILERS, help="only the programs built by this compiler")
+    parser.add_argument("--threads", type=int, default=2, metavar="N", help="OMP_NUM_THREADS for everybody (default 2)")
+    parser.add_argument("--bound", action="store_true", help="OMP_PROC_BIND=true for everybody; default is unbound")
+    parser.add_argument("--no-cutoff", action="store_true",
+                        help="also run the task benchmarks with the runtimes' own throttle off (libgomp has no switch)")
+    parser.add_argument("--lib", type=pathlib.Path, default=build.ROOT / "build" / "release" / "lib", metavar="FOLDER",
+                        help="where Hearth's library is (default build/release/lib)")
+    parser.add_argument("--hearth-env", action="append", default=[], metavar="NAME=VALUE",
+                        help="a variable for Hearth only; may be repeated")
+    parser.add_argument("--no-intel", action="store_true", help="leave libiomp5 out (it is fetched from PyPI)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random orders and the bootstrap (default 1)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="default build/bench/WHAT.json")
+    parser.add_argument("--write-docs", action="store_true", help="put the table into docs/")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a limit is missed or the run is void")
+    options = parser.parse_args(arguments)
+    options.extra = {}
+    for setting in options.hearth_env:
+        name, separator, value = setting.partition("=")
+        if not separator or not name:
+            parser.error(f'--hearth-env="{setting}": must be NAME=VALUE')
+        options.extra[name] = value
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("--rounds: at least 1")
+    if options.threads < 2:
+        parser.error("--threads: at least 2, the constructs are measured in a team")
+    if options.json is None:
+        options.json = build.OUTPUT / f"{options.what}.json"
+    return options
+
+
+class Tempo:
+    """How long things take: short and few for a first look, more for a verdict."""
+
+    def __init__(self, quick, rounds):
+        self.rounds = rounds or (3 if quick else verdict.FEWEST_ROUNDS)
+        self.overhead_samples = 3 if quick else 5
+        self.sample_us = 300 if quick else 500
+        self.task_samples = 2 if quick else 4
+        self.launches = 4 if quick else 8
+        self.max_wait_us = 1000 if quick else 3000
+        self.timeout = 60
+
+
+def _overhead_jobs(options, tempo, spin, found, compilers):
+    jobs = []
+    for compiler in compilers:
+        program = build.program("overhead", compiler)
+        listing = sample.run([program, "--list"], runtimes.environment(_default_for(found, compiler), options.threads), 20)
+        groups = {}
+        for line in listing.splitlines():
+            name, group, _ = line.split("\t")
+            if options.filter in name:
+                groups.setdefault(group, []).append(name)
+
+        def start(runtime, rows, program=program):
+            command = [program, "--rows", ";".join(rows), "--samples", tempo.overhead_samples, "--sample-us", tempo.sample_us,
+                       "--spin-min", spin, "--max-wait-us", tempo.max_wait_us]
+            environment = runtimes.environment(runtime, options.threads, options.bound, extra=options.extra)
+            return sample.run_rows(command, environment, tempo.timeout, runtime.library)
+
+        users = [runtime for runtime in found if compiler in runtime.compilers]
+        jobs += [series.Job("overhead", compiler, rows, users, start) for rows in groups.values()]
+    return jobs
+
+
+def _default_for(found, compiler):
+    """A stock runtime, for questions that need no measurement."""
+    wanted = {"gcc": "libgomp", "clang": "libomp"}[compiler]
+    return next(runtime for runtime in found if runtime.name == wanted)
+
+
+def _task_jobs(options, tempo, spin, found, compilers):
+    jobs = []
+    for cutoff in (True, False) if options.no_cutoff else (True,):
+        for task in build.TASKS:
+            for shape in ((), ("--all",)):
+                row = task + (" all" if shape else "")
+                if options.filter not in row:
+                    continue
+                for compiler in compilers:
+                    program = build.program(task, compiler)
+
+                    def start(runtime, _, program=program, shape=shape, cutoff=cutoff):
+                        command = [program, *shape, "--json", "--samples", tempo.task_samples, "--budget-ms", 600,
+                                   "--spin-min", spin, "--max-wait-us", tempo.max_wait_us]
+                        environment = runtimes.environment(runtime, options.threads, options.bound, cutoff, options.extra)
+                        return sample.run_rows(command, environment, tempo.timeout, runtime.library)
+
+                    users = [runtime for runtime in found if compiler in runtime.compilers]
+                    jobs.append(series.Job("tasks", compiler, [row], users, start, cutoff))
+    return jobs
+
+
+def _startup_jobs(options, tempo, _, found, compilers):
+    row = "start-up + region"
+    if options.filter not in row:
+        return []
+    launcher = build.plain_program("launcher")
+    jobs = []
+    for compiler in compilers:
+        program = build.program("startup", compiler)
+
+        def start(runtime, _, program=program):
+            environment = runtimes.environment(runtime, options.threads, options.bound, extra=options.extra)
+            library_path = environment.pop("LD_LIBRARY_PATH")  # for the program, not for the launcher
+            answer = sample.run_json([launcher, tempo.launches, tempo.max_wait_us, library_path, program], environment,
+                                     tempo.timeout)
+            return {row: answer}
+
+        users = [runtime for runtime in found if compiler in runtime.compilers]
+        jobs.append(series.Job("startup", compiler, [row], users, start))
+    return jobs
+
+
+def _measure(options):
+    generator = random.Random(options.seed)
+    tempo = Tempo(options.quick, options.rounds)
+    intel = None if options.no_intel else build.intel_library()
+    found = runtimes.find(build.OUTPUT, options.lib, intel)
+    compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
+    floor = build.plain_program("floor")
+    floor_environment = runtimes.environment(found[0], options.threads)
+
+    def measure_floor():
+        return sample.run_json([floor, 9], floor_environment, 30)
+
+    spin = round(min(measure_floor()["spin_ns"] for _ in range(3)))
+    sections = SECTIONS if options.what == "all" else (options.what,)
+    makers = {"overhead": _overhead_jobs, "tasks": _task_jobs, "startup": _startup_jobs}
+    jobs = [job for section in sections for job in makers[section](options, tempo, spin, found, compilers)]
+    if not jobs:
+        print(f'bench: --filter="{options.filter}": no row of {options.what} contains it', file=sys.stderr)
+        return 2
+    results = series.Runner(jobs, tempo.rounds, measure_floor, generator).run()
+    if results.rounds == 0:
+        print("bench: interrupted before the first round was complete; nothing to show", file=sys.stderr)
+        return 130
+    judged = verdict.Verdict(results, generator)
+    settings = {"what": options.what, "quick": options.quick, "threads": options.threads, "bound": options.bound,
+                "seed": options.seed, "filter": options.filter, "hearth environment": options.extra, "spin ns": spin,
+                "libraries": {runtime.name: str(runtime.library) for runtime in found}}
+    print(report.terminal(judged, results))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report.as_json(judged, results, settings), indent=1) + "\n", encoding="utf-8")
+    print(f"JSON: {options.json}")
+    if options.write_docs:
+        if results.interrupted:
+            print("bench: interrupted: docs/benchmarks.md stays as it is", file=sys.stderr)
+        else:
+            report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", f"bench-{options.what}",
+                                           report.markdown(judged, results, settings))
+    if results.interrupted:
+        return 130
+    return 1 if options.check and not judged.passed() else 0
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        return OTHERS[options.what](options) if options.what in OTHERS else _measure(options)
+    except (build.BuildError, runtimes.MissingRuntime, sample.SampleError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("bench: interrupted", file=sys.stderr)
+        return 130
