@@ -1,0 +1,133 @@
+// Process-wide machine and allowance; see current.h for the publication protocol.
+#include "topology/current.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+#include <dirent.h>
+#include <dlfcn.h>
+
+#include "base/log.h"
+#include "topology/hwloc_source.h"
+#include "topology/model.h"
+#include "topology/sysfs.h"
+#include "topology/text.h"
+
+namespace hearth::topology {
+namespace {
+
+constinit std::atomic<const Allowance*> current_allowance{nullptr};
+constinit std::atomic<const Machine*> current_machine{nullptr};
+constinit std::atomic<const std::string*> pretended{nullptr};
+
+template <class T, class Make>
+const T& published(std::atomic<const T*>& slot, Make&& make) {
+  if (const T* there = slot.load(std::memory_order_acquire)) return *there;
+  auto mine = std::make_unique<const T>(make());
+  const T* expected = nullptr;
+  if (slot.compare_exchange_strong(expected, mine.get(), std::memory_order_release,
+                                   std::memory_order_acquire)) {
+    return *mine.release();
+  }
+  return *expected;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// The machine model of a real one, when HEARTH_MACHINE has not been given or cannot be used.
+Machine real_machine() { return read_sysfs(SystemRoot(), allowance()); }
+
+Machine make_machine() {
+  const std::string* description = pretended.load(std::memory_order_acquire);
+  if (description == nullptr || description->empty()) return real_machine();
+  LoadedMachine loaded = load_machine(*description, model_folders());
+  if (loaded.ok()) return std::move(loaded.machine);
+  HEARTH_WARN_ONCE("HEARTH_MACHINE=\"%s\": %s; using the real machine.", description->c_str(),
+                   loaded.error.c_str());
+  return real_machine();
+}
+
+}  // namespace
+
+const Allowance& allowance() {
+  return published(current_allowance, [] { return read_allowance(SystemRoot(), current_affinity()); });
+}
+
+const Machine& machine() { return published(current_machine, make_machine); }
+
+bool pretend(std::string_view description) {
+  if (current_machine.load(std::memory_order_acquire) != nullptr) return false;
+  // An earlier description stays allocated: another thread may be reading it.
+  pretended.store(new std::string(description), std::memory_order_release);  // pairs with make_machine()
+  return true;
+}
+
+LoadedMachine load_machine(std::string_view description, const std::vector<std::string>& folders) {
+  const std::string text(description);
+  if (text.empty())
+    return LoadedMachine::failure(
+        "no machine; legal: a model (.toml), an hwloc XML file, an hwloc synthetic string");
+  if (ends_with(text, ".toml")) return load_model(text);
+  if (ends_with(text, ".xml")) return load_hwloc_xml(text);
+  if (text.find(':') != std::string::npos || text.find(' ') != std::string::npos)
+    return load_hwloc_synthetic(text);
+  if (text.find('/') == std::string::npos) {
+    const SystemRoot files;
+    for (const std::string& folder : folders) {
+      const std::string path = folder + '/' + text + ".toml";
+      if (files.exists(path.c_str())) return load_model(path);
+    }
+  }
+  const std::string names = model_names(folders);
+  return LoadedMachine::failure(
+      format("no such machine; legal: a model file (.toml), an hwloc XML file (.xml), an hwloc synthetic "
+             "string%s%s",
+             names.empty() ? "" : ", or the name of a model: ", names.c_str()));
+}
+
+std::vector<std::string> model_folders() {
+  std::vector<std::string> folders;
+  Dl_info self;
+  char resolved[PATH_MAX];
+  if (dladdr(reinterpret_cast<const void*>(&model_names), &self) != 0 && self.dli_fname != nullptr &&
+      realpath(self.dli_fname, resolved) != nullptr) {
+    // .../lib/libhearth.so, .../lib/x86_64-linux-gnu/libhearth.so and .../bin/hearth all sit below the same
+    // prefix.
+    std::string folder = resolved;
+    for (int up = 0; up < 4; ++up) {
+      const std::size_t slash = folder.rfind('/');
+      if (slash == std::string::npos) break;
+      folder.resize(slash);
+      folders.push_back(folder + "/share/hearth/models");
+    }
+  }
+#ifdef HEARTH_SOURCE_MODELS
+  folders.emplace_back(HEARTH_SOURCE_MODELS);
+#endif
+  return folders;
+}
+
+std::string model_names(const std::vector<std::string>& folders) {
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) {
+    DIR* entries = opendir(folder.c_str());
+    if (entries == nullptr) continue;
+    while (const dirent* entry = readdir(entries)) {
+      const std::string_view name = entry->d_name;
+      if (ends_with(name, ".toml")) names.emplace_back(name.substr(0, name.size() - 5));
+    }
+    closedir(entries);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+}  // namespace hearth::topology

@@ -1,0 +1,330 @@
+// Finishing a Machine: cross references, what is usable, locations. Runs once per machine; nothing here is
+// hot.
+#include "topology/machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "topology/text.h"
+
+namespace hearth::topology {
+namespace {
+
+constexpr std::uint32_t kLocalDistance = 10;   // as in ACPI's SLIT
+constexpr std::uint32_t kRemoteDistance = 20;  // what the kernel assumes when the firmware is silent
+
+// Writes the index of every element of `all` to the CPUs it holds. Linear in CPUs, where a search per CPU is
+// quadratic.
+template <class T>
+std::vector<int> holders(const std::vector<T>& all, std::size_t cpu_numbers) {
+  std::vector<int> of(cpu_numbers, -1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].cpus.for_each([&](unsigned cpu) {
+      if (cpu < of.size() && of[cpu] < 0) of[cpu] = static_cast<int>(i);
+    });
+  }
+  return of;
+}
+
+template <class T>
+void drop_empty(std::vector<T>& all, const CpuMask& online) {
+  for (T& one : all) one.cpus &= online;
+  all.erase(std::remove_if(all.begin(), all.end(), [](const T& one) { return one.cpus.empty(); }), all.end());
+}
+
+CpuMask covered(const auto& all) {
+  CpuMask mask;
+  for (const auto& one : all) mask |= one.cpus;
+  return mask;
+}
+
+template <class T>
+void sort_by_first_cpu(std::vector<T>& all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const T& a, const T& b) { return a.cpus.first() < b.cpus.first(); });
+}
+
+}  // namespace
+
+const char* source_name(Source source) {
+  switch (source) {
+    case Source::sysfs: return "sysfs";
+    case Source::model: return "model file";
+    case Source::hwloc_xml: return "hwloc XML";
+    case Source::hwloc_synthetic: return "hwloc synthetic";
+  }
+  return "?";
+}
+
+const char* distance_source_name(DistanceSource source) {
+  switch (source) {
+    case DistanceSource::flat: return "flat";
+    case DistanceSource::slit: return "SLIT";
+    case DistanceSource::latency: return "latencies";
+    case DistanceSource::hops: return "hops";
+  }
+  return "?";
+}
+
+int Machine::node_index(unsigned node_os) const {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].os == node_os) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+unsigned Machine::default_team_size() const { return Allowance{usable, quota}.default_team_size(); }
+
+Matrix<std::uint32_t> Machine::distances_from_latencies(const Matrix<float>& latencies) {
+  const std::size_t size = latencies.size();
+  float smallest = 0;
+  float largest = 0;
+  for (std::size_t a = 0; a < size; ++a) {
+    for (std::size_t b = 0; b < size; ++b) {
+      const float here = latencies.at(a, b);
+      if (here <= 0) continue;
+      if (smallest == 0 || here < smallest) smallest = here;
+      largest = std::max(largest, here);
+    }
+  }
+  Matrix<std::uint32_t> distances(size, kLocalDistance);
+  if (smallest == 0) return distances;
+  for (std::size_t a = 0; a < size; ++a) {
+    for (std::size_t b = 0; b < size; ++b) {
+      const float here = latencies.at(a, b) > 0 ? latencies.at(a, b) : largest;
+      distances.at(a, b) =
+          static_cast<std::uint32_t>(std::lround(static_cast<double>(here) * kLocalDistance / smallest));
+    }
+  }
+  return distances;
+}
+
+void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_memory,
+                          const CpuQuota& cpu_quota) {
+  quota = cpu_quota;
+  if (online.empty()) online.set(0);
+  usable = online & allowed_cpus;
+  if (usable.empty()) usable = online;
+  const std::size_t numbers = online.last() + 1;
+
+  // What a source left out gets the plainest answer, so that every CPU has a package, a core, a kind and a
+  // node.
+  drop_empty(packages, online);
+  if (const CpuMask rest = online - covered(packages); !rest.empty())
+    packages.push_back({.os = 0, .cpus = rest, .usable = {}});
+  drop_empty(cores, online);
+  (online - covered(cores)).for_each([&](unsigned cpu) {
+    Core core;
+    core.os = cpu;
+    core.cpus.set(cpu);
+    cores.push_back(std::move(core));
+  });
+  for (Node& node : nodes) node.cpus &= online;
+  if (nodes.empty()) {
+    Node node;
+    node.cpus = online;
+    node.has_memory = true;
+    nodes.push_back(std::move(node));
+  }
+  drop_empty(kinds, online);
+  if (kinds.empty()) kinds.push_back({.name = "core", .capacity = 1024, .cpus = online});
+  if (const CpuMask rest = online - covered(kinds); !rest.empty())
+    kinds.push_back({.name = "other", .capacity = 0, .cpus = rest});
+  sort_by_first_cpu(packages);
+
+  const std::vector<int> package_of = holders(packages, numbers);
+  const std::vector<int> node_of = holders(nodes, numbers);
+  const std::vector<int> kind_of = holders(kinds, numbers);
+
+  drop_empty(llcs, online);
+  const CpuMask uncached = online - covered(llcs);
+  for (std::size_t p = 0; p < packages.size() && !uncached.empty(); ++p) {
+    CpuMask rest = packages[p].cpus & uncached;
+    for (const Node& node : nodes) {
+      CacheDomain domain;
+      domain.cpus = node.cpus & rest;
+      if (domain.cpus.empty()) continue;
+      rest -= domain.cpus;
+      llcs.push_back(std::move(domain));
+    }
+    if (!rest.empty()) {
+      CacheDomain domain;
+      domain.cpus = rest;
+      llcs.push_back(std::move(domain));
+    }
+  }
+  // A stable order that follows the machine. home_latency_ns is indexed by llc, so home caches come sorted
+  // from their source.
+  if (home_latency_ns.empty()) {
+    std::stable_sort(llcs.begin(), llcs.end(), [&](const CacheDomain& a, const CacheDomain& b) {
+      const unsigned x = a.cpus.first();
+      const unsigned y = b.cpus.first();
+      if (package_of[x] != package_of[y]) return package_of[x] < package_of[y];
+      if (node_of[x] != node_of[y]) return node_of[x] < node_of[y];
+      return x < y;
+    });
+  }
+  const std::vector<int> llc_of = holders(llcs, numbers);
+  std::stable_sort(cores.begin(), cores.end(), [&](const Core& a, const Core& b) {
+    const unsigned x = a.cpus.first();
+    const unsigned y = b.cpus.first();
+    if (package_of[x] != package_of[y]) return package_of[x] < package_of[y];
+    if (node_of[x] != node_of[y]) return node_of[x] < node_of[y];
+    if (llc_of[x] != llc_of[y]) return llc_of[x] < llc_of[y];
+    return x < y;
+  });
+  const std::vector<int> core_of = holders(cores, numbers);
+
+  cpus.clear();
+  cpu_index_.assign(numbers, -1);
+  online.for_each([&](unsigned cpu) {
+    Cpu one;
+    one.os = cpu;
+    one.usable = usable.test(cpu);
+    one.core = core_of[cpu];
+    one.llc = llc_of[cpu];
+    one.node = node_of[cpu];
+    one.package = package_of[cpu];
+    one.kind = std::max(kind_of[cpu], 0);
+    for (unsigned sibling = cores[static_cast<std::size_t>(one.core)].cpus.first(); sibling < cpu;
+         sibling = cores[static_cast<std::size_t>(one.core)].cpus.next(sibling)) {
+      ++one.smt_rank;
+    }
+    cpu_index_[cpu] = static_cast<int>(cpus.size());
+    cpus.push_back(one);
+  });
+
+  for (Package& package : packages) package.usable = package.cpus & usable;
+  for (Core& core : cores) {
+    core.usable = core.cpus & usable;
+    const unsigned cpu = core.cpus.first();
+    core.package = package_of[cpu];
+    core.llc = llc_of[cpu];
+    core.node = node_of[cpu];
+    core.kind = std::max(kind_of[cpu], 0);
+  }
+  for (CacheDomain& llc : llcs) {
+    llc.usable = llc.cpus & usable;
+    llc.package = package_of[llc.cpus.first()];
+    llc.nodes.clear();
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (nodes[n].cpus.intersects(llc.cpus)) llc.nodes.push_back(static_cast<int>(n));
+    }
+  }
+  memory_nodes = {};
+  for (Node& node : nodes) {
+    node.usable = node.cpus & usable;
+    node.package = -1;
+    for (std::size_t p = 0; p < packages.size(); ++p) {
+      if (!node.cpus.empty() && packages[p].cpus.contains(node.cpus)) node.package = static_cast<int>(p);
+    }
+    node.memory_allowed = node.has_memory && (allowed_memory.empty() || allowed_memory.test(node.os));
+    if (node.memory_allowed) memory_nodes.set(node.os);
+  }
+
+  // Distances between nodes: what the source said, if it fits; else flat.
+  if (node_distance.size() != nodes.size()) {
+    node_distance = Matrix<std::uint32_t>(nodes.size(), kRemoteDistance);
+    for (std::size_t n = 0; n < nodes.size(); ++n) node_distance.at(n, n) = kLocalDistance;
+    distance_source = DistanceSource::flat;
+  }
+
+  locations.clear();
+  if (location_kind == LocationKind::home_cache) {
+    for (std::size_t i = 0; i < llcs.size(); ++i) {
+      if (llcs[i].usable.empty()) continue;
+      Location location;
+      location.kind = LocationKind::home_cache;
+      location.llc = static_cast<int>(i);
+      location.node = llcs[i].nodes.empty() ? -1 : llcs[i].nodes.front();
+      location.cpus = llcs[i].usable;
+      location.holds_memory = true;
+      locations.push_back(std::move(location));
+    }
+  } else {
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (nodes[n].usable.empty() && !nodes[n].memory_allowed) continue;
+      Location location;
+      location.node = static_cast<int>(n);
+      location.cpus = nodes[n].usable;
+      location.holds_memory = nodes[n].memory_allowed;
+      location.memory_bytes = nodes[n].memory_bytes;
+      locations.push_back(std::move(location));
+    }
+  }
+  cpu_location_.assign(numbers, -1);
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    locations[i].cpus.for_each([&](unsigned cpu) { cpu_location_[cpu] = static_cast<int>(i); });
+  }
+  location_distance = Matrix<std::uint32_t>(locations.size(), kLocalDistance);
+  const Matrix<std::uint32_t> homes =
+      home_latency_ns.empty() ? Matrix<std::uint32_t>() : distances_from_latencies(home_latency_ns);
+  for (std::size_t a = 0; a < locations.size(); ++a) {
+    for (std::size_t b = 0; b < locations.size(); ++b) {
+      const auto from_llc = static_cast<std::size_t>(locations[a].llc);
+      const auto to_llc = static_cast<std::size_t>(locations[b].llc);
+      const auto from_node = static_cast<std::size_t>(locations[a].node);
+      const auto to_node = static_cast<std::size_t>(locations[b].node);
+      if (location_kind == LocationKind::home_cache) {
+        location_distance.at(a, b) =
+            homes.empty() ? (a == b ? kLocalDistance : kRemoteDistance) : homes.at(from_llc, to_llc);
+      } else {
+        location_distance.at(a, b) = node_distance.at(from_node, to_node);
+      }
+    }
+  }
+}
+
+std::string Machine::inconsistency() const {
+  if (usable.empty() || !online.contains(usable)) return "usable CPUs are none, or not all online";
+  if (cpus.size() != online.count()) return "cpus does not list the online CPUs";
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (nodes[i].os <= nodes[i - 1].os) return "node numbers do not rise";
+  }
+  for (const Cpu& cpu : cpus) {
+    const auto at = [](int index) { return static_cast<std::size_t>(index); };
+    if (cpu_index(cpu.os) < 0 || &cpus[at(cpu_index(cpu.os))] != &cpu)
+      return format("cpu_index(%u) is wrong", cpu.os);
+    if (cpu.core < 0 || !cores[at(cpu.core)].cpus.test(cpu.os)) return format("CPU %u is on no core", cpu.os);
+    if (cpu.llc < 0 || !llcs[at(cpu.llc)].cpus.test(cpu.os))
+      return format("CPU %u has no cache domain", cpu.os);
+    if (cpu.package < 0 || !packages[at(cpu.package)].cpus.test(cpu.os))
+      return format("CPU %u is in no package", cpu.os);
+    if (cpu.node >= 0 && !nodes[at(cpu.node)].cpus.test(cpu.os)) return format("CPU %u: wrong node", cpu.os);
+    if (!kinds[at(cpu.kind)].cpus.test(cpu.os)) return format("CPU %u: wrong kind", cpu.os);
+  }
+  const auto disjoint = [](const auto& all, const char* what) {
+    CpuMask seen;
+    for (const auto& one : all) {
+      if (seen.intersects(one.cpus)) return format("two %s share a CPU of %s", what, one.cpus.list().c_str());
+      seen |= one.cpus;
+    }
+    return std::string();
+  };
+  for (const std::string& clash :
+       {disjoint(cores, "cores"), disjoint(llcs, "cache domains"), disjoint(packages, "packages"),
+        disjoint(nodes, "nodes"), disjoint(kinds, "core kinds")}) {
+    if (!clash.empty()) return clash;
+  }
+  if (node_distance.size() != nodes.size()) return "the distance table does not fit the nodes";
+  if (location_distance.size() != locations.size()) return "the distance table does not fit the locations";
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    for (std::size_t b = 0; b < nodes.size(); ++b) {
+      if (node_distance.at(a, b) < kLocalDistance) return "a distance below 10";
+    }
+  }
+  if (default_team_size() < 1) return "a team of nobody";
+  return {};
+}
+
+std::vector<unsigned> cpus_in_machine_order(const Machine& machine, const CpuMask& which) {
+  std::vector<unsigned> order;
+  for (const Core& core : machine.cores) {
+    core.cpus.for_each([&](unsigned cpu) {
+      if (which.test(cpu)) order.push_back(cpu);
+    });
+  }
+  return order;
+}
+
+}  // namespace hearth::topology

@@ -1,0 +1,625 @@
+// The model reader: toml++ without exceptions, streams or formatters (those would bring the whole of iostream
+// into the runtime library), then a checked walk over the tables. The first error ends it.
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_INT_CHARCONV 1
+#define TOML_FLOAT_CHARCONV 1
+#include "topology/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+
+#include <toml++/toml.h>
+
+#include "topology/system_root.h"
+#include "topology/text.h"
+
+namespace hearth::topology {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+// Linux stops at 8192 CPUs and 1024 nodes, and so does a model: the tables grow with the squares of these.
+constexpr std::int64_t kMaxCpus = 8192;
+constexpr std::int64_t kMaxNodes = 1024;
+constexpr std::string_view kMarks = "P, M, S, C or A";
+
+// The ways in which a table over pairs of nodes may be given.
+struct Classes {
+  double local = 0;
+  double same_package = 0;
+  double other_package = 0;
+};
+
+class ModelReader {
+ public:
+  explicit ModelReader(const std::string& file) : file_(file) {}
+
+  LoadedMachine read(std::string_view text) {
+    const toml::parse_result parsed = toml::parse(text, std::string_view(file_));
+    if (!parsed) {
+      const toml::parse_error& error = parsed.error();
+      return LoadedMachine::failure(format("%s:%u: %s", file_.c_str(),
+                                           static_cast<unsigned>(error.source().begin.line),
+                                           std::string(error.description()).c_str()));
+    }
+    const toml::table& root = parsed.table();
+    if (!read_root(root)) return LoadedMachine::failure(std::move(error_));
+    LoadedMachine loaded;
+    loaded.machine = std::move(machine_);
+    return loaded;
+  }
+
+ private:
+  // ---- errors ----
+
+  bool fail(const toml::node& where, const std::string& what) {
+    if (error_.empty())
+      error_ =
+          format("%s:%u: %s", file_.c_str(), static_cast<unsigned>(where.source().begin.line), what.c_str());
+    return false;
+  }
+
+  bool only(const toml::table& table, const char* name, std::initializer_list<std::string_view> legal) {
+    for (auto&& [key, value] : table) {
+      if (std::find(legal.begin(), legal.end(), key.str()) != legal.end()) continue;
+      std::string list;
+      for (std::string_view one : legal) list += (list.empty() ? "" : ", ") + std::string(one);
+      return fail(value, format("unknown key \"%s\" in %s; legal: %s", std::string(key.str()).c_str(), name,
+                                list.c_str()));
+    }
+    return true;
+  }
+
+  // ---- single values ----
+
+  bool check_mark(const toml::node& node) {
+    const auto text = node.value<std::string_view>();
+    if (text && text->size() == 1 && std::string_view("PMSCA").find((*text)[0]) != std::string_view::npos)
+      return true;
+    return fail(node, "not a mark; legal: " + std::string(kMarks));
+  }
+
+  // A figure is a number in a table that has a mark, or {value = 5, mark = "P"}. `out` keeps its value when
+  // the key is absent.
+  bool figure(const toml::table& table, std::string_view key, double least, double most, double& out) {
+    const toml::node* node = table.get(key);
+    return node == nullptr || figure(table, *node, key, least, most, out);
+  }
+  bool figure(const toml::table& table, const toml::node& given, std::string_view key, double least,
+              double most, double& out) {
+    const toml::node* node = &given;
+    bool marked = table.contains("mark");
+    if (const toml::table* own = node->as_table()) {
+      if (!only(*own, std::string(key).c_str(), {"value", "mark", "note"})) return false;
+      const toml::node* mark = own->get("mark");
+      if (mark == nullptr)
+        return fail(*node, format("\"%s\" has no mark; legal: %s", std::string(key).c_str(),
+                                  std::string(kMarks).c_str()));
+      if (!check_mark(*mark)) return false;
+      marked = true;
+      node = own->get("value");
+      if (node == nullptr) return fail(*own, format("\"%s\" has no value", std::string(key).c_str()));
+    }
+    if (!marked) {
+      return fail(*node, format("\"%s\" has no mark, and neither has its table; legal: %s",
+                                std::string(key).c_str(), std::string(kMarks).c_str()));
+    }
+    return number(*node, key, least, most, out);
+  }
+
+  bool number(const toml::node& node, std::string_view key, double least, double most, double& out) {
+    const bool is_number = node.is_integer() || node.is_floating_point();
+    const double value = node.value<double>().value_or(std::nan(""));
+    if (is_number && value >= least && value <= most) {
+      out = value;
+      return true;
+    }
+    return fail(node, format("\"%s\" is not legal; legal: a number from %g to %g", std::string(key).c_str(),
+                             least, most));
+  }
+
+  bool count(const toml::table& table, std::string_view key, std::int64_t least, std::int64_t most,
+             std::int64_t& out) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return true;
+    const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+    if (value && *value >= least && *value <= most) {
+      out = *value;
+      return true;
+    }
+    return fail(
+        *node, format("\"%s\" is not legal; legal: a whole number from %lld to %lld",
+                      std::string(key).c_str(), static_cast<long long>(least), static_cast<long long>(most)));
+  }
+
+  bool text(const toml::table& table, std::string_view key, std::string& out) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return true;
+    const auto value = node->value<std::string_view>();
+    if (!value || !node->is_string())
+      return fail(*node, format("\"%s\" is not legal; legal: a text in quotes", std::string(key).c_str()));
+    out = std::string(*value);
+    return true;
+  }
+
+  bool optional_table(const toml::table& root, std::string_view key, const toml::table*& out) {
+    const toml::node* node = root.get(key);
+    out = node == nullptr ? nullptr : node->as_table();
+    if (node != nullptr && out == nullptr)
+      return fail(*node, format("\"%s\" is not legal; legal: a table", std::string(key).c_str()));
+    if (out == nullptr) return true;
+    const toml::node* mark = out->get("mark");
+    return mark == nullptr || check_mark(*mark);
+  }
+
+  // ---- the tables ----
+
+  bool read_root(const toml::table& root) {
+    if (!only(root, "the model",
+              {"schema", "name", "title", "notes", "structure", "node", "mesh", "cache", "memory", "distance",
+               "latency", "bandwidth", "simulator"})) {
+      return false;
+    }
+    std::int64_t schema = 0;
+    if (!root.contains("schema")) return fail(root, "no schema; legal: schema = 1");
+    if (!count(root, "schema", kSchema, kSchema, schema)) return false;
+    if (!root.contains("name")) return fail(root, "no name; legal: name = \"...\"");
+    std::string ignored;
+    if (!text(root, "name", machine_.name) || !text(root, "title", ignored) || !text(root, "notes", ignored))
+      return false;
+    machine_.source = Source::model;
+    machine_.origin = file_;
+    machine_.pretended = true;
+
+    const toml::table* cache = nullptr;
+    const toml::table* memory = nullptr;
+    if (!optional_table(root, "cache", cache) || !read_cache(cache)) return false;
+    if (!optional_table(root, "memory", memory) || !read_memory(memory)) return false;
+
+    const int shapes = root.contains("structure") + root.contains("node") + root.contains("mesh");
+    if (shapes != 1) return fail(root, "a model needs exactly one of [structure], [[node]] and [mesh]");
+    if (root.contains("structure") && !read_structure(root)) return false;
+    if (root.contains("node") && !read_explicit_nodes(root)) return false;
+    if (root.contains("mesh") && !read_mesh(root)) return false;
+
+    if (!read_pairs(root)) return false;
+    machine_.restrict_to(machine_.online, {}, {});
+    const std::string wrong = machine_.inconsistency();
+    return wrong.empty() || fail(root, wrong);
+  }
+
+  bool read_cache(const toml::table* cache) {
+    if (cache == nullptr) return true;
+    double l1 = 0;
+    double l2 = 0;
+    if (!only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"}) ||
+        !count(*cache, "llc_level", 1, 4, llc_level_) || !figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_) ||
+        !figure(*cache, "line_bytes", 1, 4096, line_bytes_) || !figure(*cache, "l1d_bytes", 1, 1e9, l1) ||
+        !figure(*cache, "l2_bytes", 1, 1e10, l2)) {
+      return false;
+    }
+    return true;
+  }
+
+  bool read_memory(const toml::table* memory) {
+    return memory == nullptr || (only(*memory, "[memory]", {"mark", "node_bytes"}) &&
+                                 figure(*memory, "node_bytes", 1, 1e15, node_bytes_));
+  }
+
+  void add_llc(const CpuMask& cpus) {
+    CacheDomain llc;
+    llc.cpus = cpus;
+    llc.level = static_cast<unsigned>(llc_level_);
+    llc.bytes = static_cast<std::uint64_t>(llc_bytes_);
+    llc.line_bytes = static_cast<unsigned>(line_bytes_);
+    machine_.llcs.push_back(std::move(llc));
+  }
+
+  // Deals `cores` over `llcs` caches as evenly as can be.
+  void add_cores(std::int64_t cores, std::int64_t llcs, const std::vector<CpuMask>& members) {
+    std::int64_t next = 0;
+    for (std::int64_t i = 0; i < llcs; ++i) {
+      CpuMask cpus;
+      const std::int64_t here = cores / llcs + (i < cores % llcs ? 1 : 0);
+      for (std::int64_t c = 0; c < here; ++c, ++next) cpus |= members[static_cast<std::size_t>(next)];
+      if (!cpus.empty()) add_llc(cpus);
+    }
+  }
+
+  void add_core(const CpuMask& cpus, std::int64_t id) {
+    Core core;
+    core.os = static_cast<unsigned>(id);
+    core.cpus = cpus;
+    machine_.cores.push_back(core);
+    machine_.online |= cpus;
+  }
+
+  bool read_structure(const toml::table& root) {
+    const toml::table* structure = nullptr;
+    if (!optional_table(root, "structure", structure)) return false;
+    if (!only(*structure, "[structure]",
+              {"mark", "packages", "nodes_per_package", "llcs_per_node", "cores_per_llc", "threads_per_core",
+               "numbering"})) {
+      return false;
+    }
+    if (!structure->contains("mark"))
+      return fail(*structure, "[structure] has no mark; legal: " + std::string(kMarks));
+    std::int64_t packages = 1;
+    std::int64_t nodes = 1;
+    std::int64_t llcs = 1;
+    std::int64_t cores = 1;
+    std::int64_t threads = 1;
+    std::string numbering = "by-thread";
+    if (!count(*structure, "packages", 1, kMaxNodes, packages) ||
+        !count(*structure, "nodes_per_package", 1, kMaxNodes, nodes) ||
+        !count(*structure, "llcs_per_node", 1, kMaxCpus, llcs) ||
+        !count(*structure, "cores_per_llc", 1, kMaxCpus, cores) ||
+        !count(*structure, "threads_per_core", 1, 8, threads) || !text(*structure, "numbering", numbering)) {
+      return false;
+    }
+    if (numbering != "by-thread" && numbering != "by-core") {
+      return fail(*structure->get("numbering"),
+                  "\"numbering\" is not legal; legal: \"by-thread\" (all first siblings, then all "
+                  "second ones), \"by-core\"");
+    }
+    if (packages * nodes > kMaxNodes)
+      return fail(*structure, format("more than %lld nodes", static_cast<long long>(kMaxNodes)));
+    // The largest legal factors multiply to 2^10 · 2^13 · 2^13 · 2^3, which 64 bits hold.
+    if (packages * nodes * llcs * cores * threads > kMaxCpus) {
+      return fail(*structure, format("more than %lld CPUs", static_cast<long long>(kMaxCpus)));
+    }
+    const std::int64_t all_cores = packages * nodes * llcs * cores;
+    const auto cpus_of_core = [&](std::int64_t core) {
+      CpuMask cpus;
+      for (std::int64_t t = 0; t < threads; ++t) {
+        cpus.set(static_cast<unsigned>(numbering == "by-core" ? core * threads + t : t * all_cores + core));
+      }
+      return cpus;
+    };
+    std::int64_t core = 0;
+    for (std::int64_t p = 0; p < packages; ++p) {
+      Package package;
+      package.os = static_cast<unsigned>(p);
+      for (std::int64_t n = 0; n < nodes; ++n) {
+        Node node;
+        node.os = static_cast<unsigned>(p * nodes + n);
+        node.has_memory = true;
+        node.memory_bytes = static_cast<std::uint64_t>(node_bytes_);
+        for (std::int64_t l = 0; l < llcs; ++l) {
+          CpuMask shared;
+          for (std::int64_t c = 0; c < cores; ++c, ++core) {
+            add_core(cpus_of_core(core), core - p * nodes * llcs * cores);
+            shared |= cpus_of_core(core);
+          }
+          add_llc(shared);
+          node.cpus |= shared;
+        }
+        package.cpus |= node.cpus;
+        machine_.nodes.push_back(std::move(node));
+        package_of_node_.push_back(p);
+      }
+      machine_.packages.push_back(std::move(package));
+    }
+    return true;
+  }
+
+  bool read_explicit_nodes(const toml::table& root) {
+    const toml::array* nodes = root.get("node")->as_array();
+    if (nodes == nullptr || nodes->empty() || !nodes->is_array_of_tables())
+      return fail(*root.get("node"), "\"node\" is not legal; legal: [[node]] tables");
+    if (nodes->size() > static_cast<std::size_t>(kMaxNodes)) return fail(*nodes, "too many nodes");
+    std::int64_t next_number = 0;
+    std::int64_t cpu = 0;
+    std::int64_t core_id = 0;
+    for (const toml::node& element : *nodes) {
+      const toml::table& table = *element.as_table();
+      if (!only(table, "[[node]]", {"mark", "number", "package", "memory_bytes", "memory", "cores"}))
+        return false;
+      const toml::node* mark = table.get("mark");
+      if (mark == nullptr) return fail(table, "[[node]] has no mark; legal: " + std::string(kMarks));
+      if (!check_mark(*mark)) return false;
+      std::int64_t number = next_number;
+      std::int64_t package = -1;
+      double bytes = node_bytes_;
+      bool has_memory = true;
+      if (!count(table, "number", next_number, CpuMask::kMaxCpu, number) ||
+          !count(table, "package", 0, kMaxNodes, package) || !figure(table, "memory_bytes", 0, 1e15, bytes)) {
+        return false;
+      }
+      if (const toml::node* given = table.get("memory")) {
+        if (!given->is_boolean()) return fail(*given, "\"memory\" is not legal; legal: true, false");
+        has_memory = given->value<bool>().value_or(true);
+      }
+      next_number = number + 1;
+      Node node;
+      node.os = static_cast<unsigned>(number);
+      node.has_memory = has_memory && !(table.contains("memory_bytes") && bytes == 0);
+      node.memory_bytes = node.has_memory ? static_cast<std::uint64_t>(bytes) : 0;
+      if (const toml::node* groups = table.get("cores")) {
+        const toml::array* list = groups->as_array();
+        if (list == nullptr || !list->is_array_of_tables()) {
+          return fail(*groups,
+                      "\"cores\" is not legal; legal: a list of {count, threads, llcs, kind, capacity}");
+        }
+        if (package < 0) return fail(table, "a node with cores needs a package");
+        for (const toml::node& group : *list) {
+          if (!read_core_group(*group.as_table(), cpu, core_id, node)) return false;
+        }
+      }
+      if (!node.cpus.empty()) {
+        const auto found =
+            std::find_if(machine_.packages.begin(), machine_.packages.end(),
+                         [&](const Package& one) { return one.os == static_cast<unsigned>(package); });
+        Package& owner = found != machine_.packages.end() ? *found : machine_.packages.emplace_back();
+        owner.os = static_cast<unsigned>(package);
+        owner.cpus |= node.cpus;
+      } else if (!node.has_memory) {
+        return fail(table, "a node with neither cores nor memory");
+      }
+      machine_.nodes.push_back(std::move(node));
+      package_of_node_.push_back(package);
+    }
+    if (machine_.online.empty()) return fail(*nodes, "no node has cores");
+    std::sort(machine_.kinds.begin(), machine_.kinds.end(), [](const CoreKind& a, const CoreKind& b) {
+      return a.capacity != b.capacity ? a.capacity < b.capacity : a.name < b.name;
+    });
+    return true;
+  }
+
+  bool read_core_group(const toml::table& group, std::int64_t& cpu, std::int64_t& core_id, Node& node) {
+    if (!only(group, "cores", {"count", "threads", "llcs", "kind", "capacity"})) return false;
+    std::int64_t cores = 1;
+    std::int64_t threads = 1;
+    std::int64_t llcs = 1;
+    std::int64_t capacity = 1024;
+    std::string kind = "core";
+    if (!count(group, "count", 1, kMaxCpus, cores) || !count(group, "threads", 1, 8, threads) ||
+        !count(group, "llcs", 1, kMaxCpus, llcs) || !count(group, "capacity", 1, 1024, capacity) ||
+        !text(group, "kind", kind)) {
+      return false;
+    }
+    if (cpu + cores * threads > kMaxCpus)
+      return fail(group, format("more than %lld CPUs", static_cast<long long>(kMaxCpus)));
+    std::vector<CpuMask> members;
+    CpuMask all;
+    for (std::int64_t c = 0; c < cores; ++c, ++core_id) {
+      CpuMask cpus;
+      for (std::int64_t t = 0; t < threads; ++t) cpus.set(static_cast<unsigned>(cpu++));
+      add_core(cpus, core_id);
+      all |= cpus;
+      members.push_back(std::move(cpus));
+    }
+    add_cores(cores, llcs, members);
+    node.cpus |= all;
+    const auto found = std::find_if(machine_.kinds.begin(), machine_.kinds.end(),
+                                    [&](const CoreKind& one) { return one.name == kind; });
+    if (found == machine_.kinds.end()) {
+      machine_.kinds.push_back({kind, static_cast<unsigned>(capacity), all});
+    } else if (found->capacity != static_cast<unsigned>(capacity)) {
+      return fail(group, format("kind \"%s\" with two capacities", kind.c_str()));
+    } else {
+      found->cpus |= all;
+    }
+    return true;
+  }
+
+  // A manycore whose caches are the homes of its data: tiles on a grid, one core and one cache each, latency
+  // by hops.
+  bool read_mesh(const toml::table& root) {
+    const toml::table* mesh = nullptr;
+    if (!optional_table(root, "mesh", mesh)) return false;
+    if (!only(*mesh, "[mesh]",
+              {"mark", "width", "height", "reserved", "clock_mhz", "local_cycles", "remote_cycles",
+               "cycles_per_hop"})) {
+      return false;
+    }
+    if (!mesh->contains("mark")) return fail(*mesh, "[mesh] has no mark; legal: " + std::string(kMarks));
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    double clock = 0;
+    double local = 0;
+    double remote = 0;
+    double per_hop = 0;
+    for (const char* needed :
+         {"width", "height", "clock_mhz", "local_cycles", "remote_cycles", "cycles_per_hop"}) {
+      if (!mesh->contains(needed)) return fail(*mesh, format("[mesh] needs \"%s\"", needed));
+    }
+    if (!count(*mesh, "width", 1, 32, width) || !count(*mesh, "height", 1, 32, height) ||
+        !figure(*mesh, "clock_mhz", 1, 1e5, clock) || !figure(*mesh, "local_cycles", 1, 1e6, local) ||
+        !figure(*mesh, "remote_cycles", 1, 1e6, remote) ||
+        !figure(*mesh, "cycles_per_hop", 0, 1e6, per_hop)) {
+      return false;
+    }
+    CpuMask reserved;
+    if (const toml::node* given = mesh->get("reserved")) {
+      const toml::array* list = given->as_array();
+      if (list == nullptr) return fail(*given, "\"reserved\" is not legal; legal: a list of tile numbers");
+      for (const toml::node& element : *list) {
+        const std::int64_t tile = element.is_integer() ? element.value<std::int64_t>().value_or(-1) : -1;
+        if (tile < 0 || tile >= width * height) return fail(element, "not a tile number");
+        reserved.set(static_cast<unsigned>(tile));
+      }
+    }
+    Package package;
+    Node node;
+    node.has_memory = true;
+    node.memory_bytes = static_cast<std::uint64_t>(node_bytes_);
+    std::vector<std::int64_t> tiles;
+    for (std::int64_t tile = 0; tile < width * height; ++tile) {
+      if (reserved.test(static_cast<unsigned>(tile))) continue;
+      const CpuMask cpu{static_cast<unsigned>(tile)};
+      add_core(cpu, tile);
+      add_llc(cpu);
+      node.cpus |= cpu;
+      tiles.push_back(tile);
+    }
+    if (tiles.empty()) return fail(*mesh, "every tile is reserved");
+    package.cpus = node.cpus;
+    machine_.packages.push_back(std::move(package));
+    machine_.nodes.push_back(std::move(node));
+    package_of_node_.push_back(0);
+    machine_.location_kind = LocationKind::home_cache;
+    machine_.home_latency_ns = Matrix<float>(tiles.size(), 0);
+    const double ns_per_cycle = 1000 / clock;
+    for (std::size_t a = 0; a < tiles.size(); ++a) {
+      for (std::size_t b = 0; b < tiles.size(); ++b) {
+        const std::int64_t hops =
+            std::abs(tiles[a] % width - tiles[b] % width) + std::abs(tiles[a] / width - tiles[b] / width);
+        const double cycles = a == b ? local : remote + per_hop * static_cast<double>(hops);
+        machine_.home_latency_ns.at(a, b) = static_cast<float>(cycles * ns_per_cycle);
+      }
+    }
+    machine_.distance_source = DistanceSource::hops;
+    return true;
+  }
+
+  // ---- tables over pairs of nodes ----
+
+  bool read_pairs(const toml::table& root) {
+    const toml::table* distance = nullptr;
+    const toml::table* latency = nullptr;
+    const toml::table* bandwidth = nullptr;
+    if (!optional_table(root, "distance", distance) || !optional_table(root, "latency", latency) ||
+        !optional_table(root, "bandwidth", bandwidth)) {
+      return false;
+    }
+    if (distance != nullptr) {
+      Matrix<float> slit;
+      if (!only(*distance, "[distance]", {"mark", "slit"}) || !pairs(*distance, "slit", 10, 65535, slit))
+        return false;
+      if (!slit.empty()) {
+        machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
+        for (std::size_t a = 0; a < slit.size(); ++a) {
+          for (std::size_t b = 0; b < slit.size(); ++b) {
+            machine_.node_distance.at(a, b) = static_cast<std::uint32_t>(std::lround(slit.at(a, b)));
+          }
+        }
+        machine_.distance_source = DistanceSource::slit;
+      }
+    }
+    if (latency != nullptr && (!only(*latency, "[latency]", {"mark", "read_ns", "write_ns"}) ||
+                               !pairs(*latency, "read_ns", 0.1, 1e6, machine_.read_latency_ns) ||
+                               !pairs(*latency, "write_ns", 0.1, 1e6, machine_.write_latency_ns))) {
+      return false;
+    }
+    if (bandwidth != nullptr && (!only(*bandwidth, "[bandwidth]", {"mark", "mbs"}) ||
+                                 !pairs(*bandwidth, "mbs", 1, 1e9, machine_.bandwidth_mbs))) {
+      return false;
+    }
+    if (machine_.node_distance.empty() && !machine_.read_latency_ns.empty()) {
+      machine_.node_distance = Machine::distances_from_latencies(machine_.read_latency_ns);
+      machine_.distance_source = DistanceSource::latency;
+    }
+    return true;
+  }
+
+  // [[...], ...] or {local = , same_package = , other_package = }. A table may be a whole figure, {value =
+  // ..., mark = ...}.
+  bool pairs(const toml::table& table, const char* key, double least, double most, Matrix<float>& out) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return true;
+    bool marked = table.contains("mark");
+    if (const toml::table* own = node->as_table(); own != nullptr && own->contains("value")) {
+      if (!only(*own, key, {"value", "mark", "note"})) return false;
+      if (const toml::node* mark = own->get("mark")) {
+        if (!check_mark(*mark)) return false;
+        marked = true;
+      }
+      node = own->get("value");
+    }
+    const std::size_t size = machine_.nodes.size();
+    if (const toml::table* classes = node->as_table()) {
+      Classes by;
+      bool each_marked = true;
+      if (!only(*classes, key, {"local", "same_package", "other_package", "mark"})) return false;
+      if (const toml::node* mark = classes->get("mark")) {
+        if (!check_mark(*mark)) return false;
+        marked = true;
+      }
+      for (const char* name : {"local", "same_package", "other_package"}) {
+        const toml::node* value = classes->get(name);
+        each_marked = each_marked && (value == nullptr || value->is_table());
+      }
+      if (!marked && !each_marked)
+        return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
+      const toml::table& judge = marked && !classes->contains("mark") ? table : *classes;
+      for (auto [name, slot] : {std::pair{"local", &by.local}, std::pair{"same_package", &by.same_package},
+                                std::pair{"other_package", &by.other_package}}) {
+        if (const toml::node* value = classes->get(name);
+            value != nullptr && !class_figure(judge, *value, name, least, most, marked, *slot)) {
+          return false;
+        }
+      }
+      out = Matrix<float>(size, 0);
+      for (std::size_t a = 0; a < size; ++a) {
+        for (std::size_t b = 0; b < size; ++b) {
+          const bool same = package_of_node_[a] == package_of_node_[b];
+          const double value = a == b ? by.local : same ? by.same_package : by.other_package;
+          if (value == 0) {
+            return fail(*node, format("\"%s\" lacks \"%s\"", key,
+                                      a == b ? "local"
+                                      : same ? "same_package"
+                                             : "other_package"));
+          }
+          out.at(a, b) = static_cast<float>(value);
+        }
+      }
+      return true;
+    }
+    const toml::array* rows = node->as_array();
+    if (rows == nullptr)
+      return fail(
+          *node,
+          format("\"%s\" is not legal; legal: a square of numbers, or {local, same_package, other_package}",
+                 key));
+    if (!marked)
+      return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
+    if (rows->size() != size)
+      return fail(*rows, format("\"%s\" has %zu rows for %zu nodes", key, rows->size(), size));
+    out = Matrix<float>(size, 0);
+    for (std::size_t a = 0; a < size; ++a) {
+      const toml::array* row = rows->get(a)->as_array();
+      if (row == nullptr || row->size() != size)
+        return fail(*rows->get(a), format("row %zu of \"%s\" does not have %zu numbers", a, key, size));
+      for (std::size_t b = 0; b < size; ++b) {
+        double value = 0;
+        if (!number(*row->get(b), key, least, most, value)) return false;
+        out.at(a, b) = static_cast<float>(value);
+      }
+    }
+    return true;
+  }
+
+  bool class_figure(const toml::table& judge, const toml::node& node, const char* name, double least,
+                    double most, bool marked, double& out) {
+    if (marked && !node.is_table()) return number(node, name, least, most, out);
+    return figure(judge, node, name, least, most, out);
+  }
+
+  const std::string& file_;
+  std::string error_;
+  Machine machine_;
+  std::vector<std::int64_t> package_of_node_;
+  std::int64_t llc_level_ = 3;
+  double llc_bytes_ = 0;
+  double line_bytes_ = 0;
+  double node_bytes_ = 0;
+};
+
+}  // namespace
+
+LoadedMachine parse_model(std::string_view text, const std::string& file) {
+  return ModelReader(file).read(text);
+}
+
+LoadedMachine load_model(const std::string& path) {
+  std::string text;
+  if (!SystemRoot().read(path.c_str(), text)) {
+    return LoadedMachine::failure(format("%s: cannot be read; legal: a model file (.toml)", path.c_str()));
+  }
+  return parse_model(text, path);
+}
+
+}  // namespace hearth::topology
