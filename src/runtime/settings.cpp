@@ -210,342 +210,14 @@ void read_schedule(const OptionReader& in, Settings& out) {
   out.schedule = schedule;
 }
 
-// ---- places --------------------------------------------------------------------------------------------------------
-
-/// GOMP_CPU_AFFINITY ("0 3 1-2 4-15:2", blanks or commas) as a list of one-CPU places. Null failure: `out` holds it.
-Parsed<bool> places_of_cpu_list(std::string_view text, TextWriter& out) {
-  Parsed<bool> result;
-  std::size_t at = 0;
-  bool any = false;
-  const auto fail = [&](ParseFailure failure) {
-    result.failure = failure;
-    result.at = at;
-    return result;
-  };
-  const auto number = [&](std::int64_t& value) {
-    const std::size_t start = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    const auto parsed = parse_integer(text.substr(start, at - start), 0, 65535);
-    if (parsed) value = parsed.value;
-    if (!parsed) at = start;
-    return parsed ? ParseFailure::none
-                  : (parsed.failure == ParseFailure::empty ? ParseFailure::not_a_number : parsed.failure);
-  };
-  while (true) {
-    while (at < text.size() && (text[at] == ',' || trim(text.substr(at, 1)).empty())) ++at;
-    if (at >= text.size()) break;
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-    std::int64_t stride = 1;
-    if (const auto failure = number(first); failure != ParseFailure::none) return fail(failure);
-    last = first;
-    if (at < text.size() && text[at] == '-') {
-      ++at;
-      if (const auto failure = number(last); failure != ParseFailure::none) return fail(failure);
-      if (last < first) return fail(ParseFailure::out_of_range);
-      if (at < text.size() && text[at] == ':') {
-        ++at;
-        if (const auto failure = number(stride); failure != ParseFailure::none) return fail(failure);
-        if (stride < 1) return fail(ParseFailure::out_of_range);
-      }
-    }
-    if (at < text.size() && text[at] != ',' && !trim(text.substr(at, 1)).empty()) return fail(ParseFailure::trailing);
-    const auto places = static_cast<long>((last - first) / stride + 1);
-    out.add(any ? "," : "");
-    if (places == 1) {
-      out.add("{%ld}", static_cast<long>(first));
-    } else {
-      out.add("{%ld}:%ld:%ld", static_cast<long>(first), places, static_cast<long>(stride));
-    }
-    any = true;
-  }
-  if (!any) return fail(ParseFailure::empty);
-  if (out.full()) return fail(ParseFailure::out_of_range);
-  result.value = true;
-  return result;
-}
-
-enum class KmpType : std::uint8_t { absent, none, compact, scatter, balanced, explicit_list };
-
-struct KmpAffinity {
-  KmpType type = KmpType::absent;
-  std::string_view granularity = "cores";  // as OMP_PLACES names it
-  std::string_view proclist;
-  bool permuted = false;  // a permute or offset other than 0 was given
-  bool silent = false;    // nowarnings
-};
-
-/// The proclist of KMP_AFFINITY=explicit: CPUs, ranges a-b or a-b:stride, and sets {a,b,…}, separated by commas.
-Parsed<bool> places_of_proclist(std::string_view text, TextWriter& out) {
-  Parsed<bool> result;
-  std::size_t at = 0;
-  bool any = false;
-  while (at < text.size()) {
-    const std::size_t start = at;
-    if (text[at] == '{') {
-      const std::size_t close = text.find('}', at);
-      if (close == std::string_view::npos) {
-        result.failure = ParseFailure::trailing;
-        result.at = at;
-        return result;
-      }
-      std::int64_t cpus[256];
-      const auto count = parse_integer_list(text.substr(at + 1, close - at - 1), 0, 65535, cpus, 256);
-      if (!count) {
-        result.failure = count.failure;
-        result.at = at + 1 + count.at;
-        return result;
-      }
-      out.add(any ? ",{" : "{");
-      for (std::size_t i = 0; i < count.value; ++i) out.add(i == 0 ? "%ld" : ",%ld", static_cast<long>(cpus[i]));
-      out.add("}");
-      at = close + 1;
-    } else {
-      std::size_t stop = text.find(',', at);
-      if (stop == std::string_view::npos) stop = text.size();
-      char item[128];
-      TextWriter places(item, sizeof(item));
-      const auto parsed = places_of_cpu_list(text.substr(at, stop - at), places);
-      if (!parsed) {
-        result.failure = parsed.failure;
-        result.at = start + parsed.at;
-        return result;
-      }
-      out.add(any ? "," : "");
-      out.add(std::string_view(item, places.length()));
-      at = stop;
-    }
-    any = true;
-    while (at < text.size() && trim(text.substr(at, 1)).empty()) ++at;
-    if (at == text.size()) break;
-    if (text[at] != ',') {
-      result.failure = ParseFailure::trailing;
-      result.at = at;
-      return result;
-    }
-    ++at;
-  }
-  result.failure = !any ? ParseFailure::empty : out.full() ? ParseFailure::out_of_range : ParseFailure::none;
-  result.value = any;
-  return result;
-}
-
-Parsed<KmpAffinity> parse_kmp_affinity(std::string_view text) {
-  struct Granularity {
-    std::string_view theirs;
-    std::string_view ours;
-  };
-  static constexpr Granularity kGranularities[] = {
-      {"fine", "threads"},     {"thread", "threads"},       {"core", "cores"},           {"tile", "ll_caches"},
-      {"die", "ll_caches"},    {"ll_cache", "ll_caches"},   {"numa", "numa_domains"},    {"numa_domain", "numa_domains"},
-      {"node", "numa_domains"}, {"socket", "sockets"},      {"package", "sockets"}};
-  static constexpr std::string_view kFlags[] = {"verbose", "noverbose", "warnings", "nowarnings", "respect",
-                                                "norespect", "reset", "noreset"};
-  Parsed<KmpAffinity> result;
-  const auto fail = [&](ParseFailure failure, std::size_t at) {
-    result.failure = failure;
-    result.at = at;
-    return result;
-  };
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    // An item reaches to the next comma outside [...].
-    std::size_t stop = at;
-    int depth = 0;
-    while (stop < text.size() && (text[stop] != ',' || depth > 0)) {
-      if (text[stop] == '[') ++depth;
-      if (text[stop] == ']') --depth;
-      ++stop;
-    }
-    const std::string_view item = trim(text.substr(at, stop - at));
-    const std::size_t start = item.empty() ? at : static_cast<std::size_t>(item.data() - text.data());
-    const std::size_t equals = item.find('=');
-    if (item.empty()) {
-      if (text.find_first_not_of(" \t") == std::string_view::npos) return fail(ParseFailure::empty, 0);
-    } else if (equals != std::string_view::npos) {
-      const std::string_view key = trim(item.substr(0, equals));
-      const std::string_view value = trim(item.substr(equals + 1));
-      const std::size_t value_at = static_cast<std::size_t>(value.data() - text.data());
-      if (same_word(key, "granularity")) {
-        bool found = false;
-        for (const Granularity& candidate : kGranularities) {
-          if (!same_word(value, candidate.theirs)) continue;
-          result.value.granularity = candidate.ours;
-          found = true;
-        }
-        if (!found) return fail(ParseFailure::unknown_word, value_at);
-      } else if (same_word(key, "proclist")) {
-        if (value.size() < 2 || value.front() != '[' || value.back() != ']') {
-          return fail(ParseFailure::unknown_word, value_at);
-        }
-        result.value.proclist = value.substr(1, value.size() - 2);
-      } else {
-        return fail(ParseFailure::unknown_word, start);
-      }
-    } else if (item.front() >= '0' && item.front() <= '9') {
-      const auto number = parse_integer(item, 0, kMostInt);
-      if (!number) return fail(number.failure, start);
-      result.value.permuted = result.value.permuted || number.value != 0;
-    } else if (same_word(item, "none") || same_word(item, "disabled")) {
-      result.value.type = KmpType::none;
-    } else if (same_word(item, "compact")) {
-      result.value.type = KmpType::compact;
-    } else if (same_word(item, "scatter")) {
-      result.value.type = KmpType::scatter;
-    } else if (same_word(item, "balanced")) {
-      result.value.type = KmpType::balanced;
-    } else if (same_word(item, "explicit")) {
-      result.value.type = KmpType::explicit_list;
-    } else {
-      const auto flag = parse_word(item, kFlags, 8);
-      if (!flag) return fail(flag.failure, start);
-      result.value.silent = flag.value == 3 || (result.value.silent && flag.value != 2);
-    }
-    at = stop + 1;
-  }
-  if (result.value.type == KmpType::explicit_list && result.value.proclist.empty()) {
-    return fail(ParseFailure::empty, text.size());  // explicit without a list
-  }
-  if (result.value.type == KmpType::absent && !result.value.proclist.empty()) {
-    result.value.type = KmpType::explicit_list;
-  }
-  return result;
-}
-
-void set_binding(Settings& out, ProcBind bind) {
-  out.proc_bind[0] = bind;
-  out.proc_bind_count = 1;
-}
-
-/// Does KMP_AFFINITY decide? Then it has set places and binding.
-bool read_kmp_affinity(const OptionReader& in, Settings& out, Keeper& keeper) {
-  const GivenValue& given = in[Id::kmp_affinity];
-  if (!given.given()) return false;
-  const auto parsed = parse_kmp_affinity(given.value);
-  if (!parsed) {
-    complain_about(Id::kmp_affinity, given, parsed, "what OMP_PLACES and OMP_PROC_BIND say");
-    return false;
-  }
-  const KmpAffinity& affinity = parsed.value;
-  if (affinity.permuted && !affinity.silent) {
-    warn("KMP_AFFINITY: permute and offset other than 0 are not supported; using 0.");
-  }
-  switch (affinity.type) {
-    case KmpType::absent: return false;
-    case KmpType::none:
-      set_binding(out, ProcBind::off);
-      return true;
-    case KmpType::explicit_list: {
-      char text[8192];
-      TextWriter places(text, sizeof(text));
-      const auto list = places_of_proclist(affinity.proclist, places);
-      if (!list) {
-        complain_at(Id::kmp_affinity, given, list.failure, offset_in(given, affinity.proclist) + list.at,
-                    "what OMP_PLACES and OMP_PROC_BIND say");
-        return false;
-      }
-      out.places = keeper.keep(given, {text, places.length()});
-      set_binding(out, ProcBind::close);
-      break;
-    }
-    case KmpType::compact:
-    case KmpType::scatter:
-    case KmpType::balanced:
-      out.places = affinity.granularity;
-      set_binding(out, affinity.type == KmpType::compact ? ProcBind::close : ProcBind::spread);
-      break;
-  }
-  out.places_source = "KMP_AFFINITY";
-  return true;
-}
+// ---- places (their syntax is topology's business, which knows the machine) ------------------------------------------
 
 void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
-  if (read_kmp_affinity(in, out, keeper)) return;
   read_proc_bind(in, out);
-  if (in[Id::omp_places].given()) {
-    out.places = read_text(in, Id::omp_places, keeper);
-    out.places_source = "OMP_PLACES";
-    return;
-  }
-  const GivenValue& given = in[Id::gomp_cpu_affinity];
-  if (!given.given()) return;
-  if (out.proc_bind_count > 0 && out.proc_bind[0] == ProcBind::off) return;  // OMP_PROC_BIND=false wins
-  char text[8192];
-  TextWriter places(text, sizeof(text));
-  const auto parsed = places_of_cpu_list(given.value, places);
-  if (!parsed) {
-    complain_about(Id::gomp_cpu_affinity, given, parsed, "what OMP_PLACES and OMP_PROC_BIND say");
-    return;
-  }
-  out.places = keeper.keep(given, {text, places.length()});
-  out.places_source = "GOMP_CPU_AFFINITY";
-  if (out.proc_bind_count == 0) set_binding(out, ProcBind::on);
-}
-
-void read_hw_subset(const OptionReader& in, Settings& out) {
-  const GivenValue& given = in[Id::kmp_hw_subset];
-  if (!given.given()) return;
-  using Kind = HardwareLayer::Kind;
-  struct Name {
-    std::string_view text;
-    Kind kind;
-  };
-  static constexpr Name kNames[] = {
-      {"s", Kind::socket},      {"socket", Kind::socket}, {"sockets", Kind::socket}, {"package", Kind::socket},
-      {"d", Kind::die},         {"die", Kind::die},       {"dice", Kind::die},       {"n", Kind::numa_domain},
-      {"numa", Kind::numa_domain}, {"numa_domain", Kind::numa_domain}, {"node", Kind::numa_domain},
-      {"l3", Kind::l3},         {"l3_cache", Kind::l3},   {"ll", Kind::l3},          {"llc", Kind::l3},
-      {"ll_cache", Kind::l3},   {"tile", Kind::l2},       {"l2", Kind::l2},          {"l2_cache", Kind::l2},
-      {"c", Kind::core},        {"core", Kind::core},     {"cores", Kind::core},     {"t", Kind::thread},
-      {"thread", Kind::thread}, {"threads", Kind::thread}};
-  std::string_view text = given.value;
-  if (const auto start = text.find_first_not_of(" \t:"); start != std::string_view::npos && text[start - (start > 0)] == ':') {
-    text.remove_prefix(start);  // a leading ':' says that only the layers named count, as they always do here
-  }
-  const auto refuse = [&](ParseFailure failure, std::size_t at) {
-    out.hw_subset_count = 0;
-    complain_at(Id::kmp_hw_subset, given, failure, at, option(Id::kmp_hw_subset).fallback);
-  };
-  ListReader list(text);
-  std::string_view item;
-  while (list.next(item)) {
-    const std::size_t base = offset_in(given, item.empty() ? text.substr(list.offset(), 0) : item);
-    constexpr int kRoom = static_cast<int>(sizeof(out.hw_subset) / sizeof(out.hw_subset[0]));
-    if (out.hw_subset_count == kRoom) return refuse(ParseFailure::out_of_range, base);
-    HardwareLayer layer;
-    std::size_t at = 0;
-    if (!item.empty() && item[0] == '*') {
-      layer.count = -1;
-      at = 1;
-    } else {
-      while (at < item.size() && item[at] >= '0' && item[at] <= '9') ++at;
-      if (at == 0) {
-        layer.count = -1;  // a layer without a count: all of it
-      } else {
-        const auto count = parse_integer(item.substr(0, at), 1, kMostInt);
-        if (!count) return refuse(count.failure, base);
-        layer.count = static_cast<std::int32_t>(count.value);
-      }
-    }
-    const std::size_t sign = item.find('@', at);
-    const std::string_view name = trim(item.substr(at, sign == std::string_view::npos ? sign : sign - at));
-    bool found = false;
-    for (const Name& candidate : kNames) {
-      if (!same_word(name, candidate.text)) continue;
-      layer.kind = candidate.kind;
-      found = true;
-    }
-    if (!found) return refuse(name.empty() ? ParseFailure::empty : ParseFailure::unknown_word, base + at);
-    if (sign != std::string_view::npos) {
-      const auto offset = parse_integer(item.substr(sign + 1), 0, kMostInt);
-      if (!offset) return refuse(offset.failure, base + sign + 1 + offset.at);
-      layer.offset = static_cast<std::int32_t>(offset.value);
-    }
-    for (int i = 0; i < out.hw_subset_count; ++i) {
-      if (out.hw_subset[i].kind == layer.kind) return refuse(ParseFailure::trailing, base);
-    }
-    out.hw_subset[out.hw_subset_count++] = layer;
-  }
+  out.places = read_text(in, Id::omp_places, keeper);
+  out.kmp_affinity = read_text(in, Id::kmp_affinity, keeper);
+  out.gomp_cpu_affinity = read_text(in, Id::gomp_cpu_affinity, keeper);
+  out.hw_subset = read_text(in, Id::kmp_hw_subset, keeper);
 }
 
 // ---- stacks and waiting --------------------------------------------------------------------------------------------
@@ -700,7 +372,6 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
                                            ProcBind::primary, ProcBind::on,    ProcBind::off};
     out.teams_proc_bind = kValues[read_word(in, Id::kmp_teams_proc_bind, kTeamsBindings, 2)];
   }
-  read_hw_subset(in, out);
 
   read_stack_size(in, out);
   read_waiting(in, out);
@@ -761,21 +432,6 @@ void write_bytes(TextWriter& text, std::uint64_t bytes) {
     ++unit;
   }
   text.add("%llu%c", static_cast<unsigned long long>(bytes), kUnits[unit]);
-}
-
-void write_hw_subset(TextWriter& text, const Settings& in) {
-  static constexpr const char* kNames[] = {"s", "d", "n", "l3", "l2", "c", "t"};
-  for (int i = 0; i < in.hw_subset_count; ++i) {
-    const HardwareLayer& layer = in.hw_subset[i];
-    text.add(i > 0 ? "," : "");
-    if (layer.count < 0) {
-      text.add("*");
-    } else {
-      text.add("%d", layer.count);
-    }
-    text.add("%s", kNames[static_cast<int>(layer.kind)]);
-    if (layer.offset > 0) text.add("@%d", layer.offset);
-  }
 }
 
 void write_optional(TextWriter& text, int value, Id id) {
@@ -869,10 +525,8 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
                : in.wait_policy == WaitPolicy::passive ? "PASSIVE"
                                                        : option(id).fallback);
       break;
-    case Id::gomp_cpu_affinity:
-    case Id::kmp_affinity:
-      text.add(option(id).name == std::string_view(in.places_source) ? in.places : option(id).fallback);
-      break;
+    case Id::gomp_cpu_affinity: text.add(in.gomp_cpu_affinity.empty() ? option(id).fallback : in.gomp_cpu_affinity); break;
+    case Id::kmp_affinity: text.add(in.kmp_affinity.empty() ? option(id).fallback : in.kmp_affinity); break;
     case Id::gomp_spincount:
       if (in.spin_count < 0) {
         text.add(option(id).fallback);
@@ -898,13 +552,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       }
       break;
     case Id::kmp_device_thread_limit: write_optional(text, in.device_thread_limit, id); break;
-    case Id::kmp_hw_subset:
-      if (in.hw_subset_count == 0) {
-        text.add(option(id).fallback);
-      } else {
-        write_hw_subset(text, in);
-      }
-      break;
+    case Id::kmp_hw_subset: text.add(in.hw_subset.empty() ? option(id).fallback : in.hw_subset); break;
     case Id::kmp_library:
       text.add(in.serial ? "serial" : in.wait_policy == WaitPolicy::active ? "turnaround" : "throughput");
       break;
@@ -921,11 +569,6 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
 
 std::string_view setting_source(const OptionReader& given, const Settings& in, OptionId id) {
   switch (id) {
-    case Id::omp_places: return in.places_source;
-    case Id::omp_proc_bind:
-      if (in.proc_bind_count == 0) return {};
-      if (given[Id::omp_proc_bind].given() && std::string_view(in.places_source) != "KMP_AFFINITY") return "OMP_PROC_BIND";
-      return given[Id::kmp_affinity].given() ? "KMP_AFFINITY" : "GOMP_CPU_AFFINITY";
     case Id::omp_stacksize:
       if (in.stack_size == 0) return {};
       for (const Id candidate : {Id::kmp_stacksize, Id::omp_stacksize, Id::gomp_stacksize}) {

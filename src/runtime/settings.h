@@ -38,14 +38,6 @@ struct Schedule {
   int chunk = 0;  // 0: not given, the kind's own default
 };
 
-// One layer of KMP_HW_SUBSET, "2 sockets, from the first one on".
-struct HardwareLayer {
-  enum class Kind : std::uint8_t { socket, die, numa_domain, l3, l2, core, thread };
-  Kind kind = Kind::socket;
-  std::int32_t count = 0;  // -1: all of them ("*")
-  std::int32_t offset = 0;
-};
-
 struct Settings {
   // Hearth's own.
   bool enabled = true;              // HEARTH=off: this library should not have been loaded; the runtime says so
@@ -59,8 +51,10 @@ struct Settings {
   int num_threads_count = 0;        // 0: unset
   ProcBind proc_bind[kMaxNestingList] = {};
   int proc_bind_count = 0;          // 0: unset
-  std::string_view places;          // OMP_PLACES, or what GOMP_CPU_AFFINITY or KMP_AFFINITY amount to, in its syntax
-  const char* places_source = "";   // the variable that `places` came from, for messages
+  std::string_view places;          // these four as the user wrote them: topology parses, who knows the machine;
+  std::string_view kmp_affinity;    // a type in KMP_AFFINITY wins over OMP_PLACES and OMP_PROC_BIND, and they over
+  std::string_view gomp_cpu_affinity;  // GOMP_CPU_AFFINITY
+  std::string_view hw_subset;       // KMP_HW_SUBSET: what of the machine may be used at all
   bool dynamic = false;
   int nested = -1;                  // OMP_NESTED: -1 unset, 0 false, 1 true
   int max_active_levels = -1;       // OMP_MAX_ACTIVE_LEVELS: -1 unset
@@ -71,8 +65,6 @@ struct Settings {
   int kmp_teams_thread_limit = 0;   // KMP_TEAMS_THREAD_LIMIT: threads of a whole league; 0: unset
   ProcBind teams_proc_bind = ProcBind::unset;  // KMP_TEAMS_PROC_BIND: how the teams of a league are spread
   bool serial = false;              // KMP_LIBRARY=serial: every region runs on one thread
-  HardwareLayer hw_subset[8];       // KMP_HW_SUBSET, outermost layer first as the user wrote it
-  int hw_subset_count = 0;          // 0: unset
 
   // Threads and waiting.
   std::size_t stack_size = 0;       // bytes; 0: unset

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The checks of tools/ fail on what they are there to catch."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(sys.argv[1])
+COMPILER = sys.argv[2]
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+class Rooms(unittest.TestCase):
+    def check(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return run(TOOLS / "check-rooms", folder)
+
+    def test_an_arrow_down_passes(self):
+        self.assertEqual(self.check({"runtime/a.cpp": '#include "base/log.h"\n'}).returncode, 0)
+
+    def test_an_arrow_up_fails_and_names_file_and_line(self):
+        result = self.check({"base/a.cpp": '\n#include "runtime/team.h"\n'})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("base/a.cpp:2", result.stdout)
+
+    def test_the_simulator_must_not_see_the_runtime(self):
+        self.assertEqual(self.check({"sim/a.cpp": '#include "runtime/team.h"\n'}).returncode, 1)
+
+    def test_policy_must_not_read_clocks(self):
+        self.assertEqual(self.check({"policy/a.cpp": "#include <chrono>\n"}).returncode, 1)
+
+    def test_the_library_must_not_use_streams(self):
+        self.assertEqual(self.check({"memory/a.cpp": "#include <iostream>\n"}).returncode, 1)
+        self.assertEqual(self.check({"cli/a.cpp": "#include <iostream>\n"}).returncode, 0)
+
+    def test_an_unknown_room_fails(self):
+        self.assertEqual(self.check({"attic/a.cpp": "\n"}).returncode, 1)
+
+    def test_an_empty_tree_is_no_success(self):
+        self.assertEqual(self.check({}).returncode, 1)
+
+
+class Library(unittest.TestCase):
+    def check(self, source, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            c = pathlib.Path(folder) / "l.c"
+            c.write_text(source)
+            library = pathlib.Path(folder) / "l.so"
+            built = run(COMPILER, "-shared", "-fPIC", "-o", library, c, *options)
+            self.assertEqual(built.returncode, 0, built.stderr)
+            return run(TOOLS / "check-library", library)
+
+    def test_a_plain_library_passes(self):
+        self.assertEqual(self.check("int x(void) { return 0; }", "-Wl,-z,nodelete").returncode, 0)
+
+    def test_another_library_fails(self):
+        result = self.check("double sin(double); double x(double y) { return sin(y); }", "-Wl,-z,nodelete", "-lm")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("libm.so.6", result.stdout)
+
+    def test_much_static_tls_fails(self):
+        result = self.check("__thread char big[65]; char* x(void) { return big; }", "-Wl,-z,nodelete")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("TLS", result.stdout)
+
+    def test_little_static_tls_passes(self):
+        self.assertEqual(self.check("__thread char s[64]; char* x(void) { return s; }", "-Wl,-z,nodelete").returncode, 0)
+
+    def test_a_symbol_above_the_floor_fails(self):
+        result = self.check('#include <pthread.h>\nint x(void) { return pthread_join(pthread_self(), 0); }',
+                            "-Wl,-z,nodelete")
+        self.assertEqual(result.returncode, 1, "pthread_join has a newer version since glibc 2.34")
+        self.assertIn("pthread_join", result.stdout)
+
+    def test_the_compatibility_header_brings_it_below_the_floor(self):
+        header = TOOLS.parent / "src/base/glibc_compat.h"
+        result = self.check('#include <pthread.h>\nint x(void) { return pthread_join(pthread_self(), 0); }',
+                            "-Wl,-z,nodelete", "-include", header)
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_a_library_that_can_be_unmapped_fails(self):
+        self.assertEqual(self.check("int x(void) { return 0; }").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
