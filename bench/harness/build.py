@@ -44,7 +44,7 @@ def _compiler(name):
 
 
 def _build(command, sources, output):
-    stamp = output.with_suffix(".command")
+    stamp = output.with_name(output.name + ".command")
     line = " ".join(command)
     inputs = [BENCH / source for source in sources] + list(BENCH.glob("*/*.h"))
     if (output.exists() and stamp.exists() and stamp.read_text() == line
@@ -73,6 +73,19 @@ def plain_program(name):
     _build([_compiler("gcc"), *FLAGS, "-Wno-unknown-pragmas", *PLAIN[name], "-o", str(output), "-pthread"],
            PLAIN[name], output)
     return output
+
+
+def counting_library():
+    """Folder of a Hearth build that counts writes to shared lines; brought up to date by cmake."""
+    folder = OUTPUT / "counting"
+    for command in (["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release", "-DHEARTH_TESTS=OFF",
+                     "-DCMAKE_CXX_FLAGS=-DHEARTH_COUNT_SHARED_WRITES"],
+                    ["cmake", "--build", str(folder), "-j2"]):
+        print(f"bench: {' '.join(command)}", file=sys.stderr)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            raise BuildError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}")
+    return folder / "lib"
 
 
 def intel_library():

@@ -134,11 +134,20 @@ def _startup_jobs(options, tempo, _, found, compilers):
     return jobs
 
 
+def intel_or_none(options):
+    if options.no_intel:
+        return None
+    try:
+        return build.intel_library()
+    except build.BuildError as error:
+        print(f"bench: libiomp5 is left out: {error}", file=sys.stderr)
+        return None
+
+
 def _measure(options):
     generator = random.Random(options.seed)
     tempo = Tempo(options.quick, options.rounds)
-    intel = None if options.no_intel else build.intel_library()
-    found = runtimes.find(build.OUTPUT, options.lib, intel)
+    found = runtimes.find(build.OUTPUT, options.lib, intel_or_none(options))
     compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
     floor = build.plain_program("floor")
     floor_environment = runtimes.environment(found[0], options.threads)

@@ -66,6 +66,18 @@ def _conclusions(judged, results):
             yield f"{key[1]} ({key[2]}) on {runtime}: {message}"
 
 
+def plain_table(headings, table):
+    """Aligned columns: the first two to the left, the others to the right."""
+    widths = [max(len(row[c]) for row in [headings, *table]) for c in range(len(headings))]
+    return "\n".join("  ".join(cell.ljust(width) if c < 2 else cell.rjust(width) for c, (cell, width) in
+                               enumerate(zip(row, widths))).rstrip() for row in [headings, *table])
+
+
+def markdown_table(headings, table):
+    return "\n".join(["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings),
+                      *("| " + " | ".join(row) + " |" for row in table)]) + "\n"
+
+
 def terminal(judged, results):
     table = lines_of(judged, results)
     widths = [max([len(HEADINGS[c])] + [len(cells[c]) for _, cells in table]) for c in range(len(HEADINGS))]

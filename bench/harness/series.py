@@ -68,10 +68,11 @@ class Results:
         self.quiet += samples["quiet"]
 
     def store_floor(self, answer):
-        round_trip = stats.median(answer["round_trip"]["ns"])
+        # A floor is what remains when nothing disturbs, so the smallest of the round's samples stands for it.
+        round_trip = min(answer["round_trip"]["ns"])
         self.floor["round trip"][-1] = round_trip
         self.floor["one way"][-1] = round_trip / 2
-        self.floor["exchange"][-1] = stats.median(answer["exchange"]["ns"])
+        self.floor["exchange"][-1] = min(answer["exchange"]["ns"])
 
 
 class Progress:

@@ -15,6 +15,7 @@ TASK_LIMIT = 1.0         # every task benchmark
 TASK_MEAN_LIMIT = 0.8    # their geometric mean
 STARTUP_LIMIT = 1.0
 FEWEST_ROUNDS = 15
+SECTION_ORDER = ("overhead", "tasks", "startup")
 
 OURS = "hearth"
 AGAIN = "hearth again"
@@ -93,7 +94,10 @@ def _share(text, rows, pick, limit, share):
 
 class Verdict:
     def __init__(self, results, generator):
-        self.rows = [Row(key, results, generator) for key in results.medians]
+        names = list(dict.fromkeys(key[1] for key in results.medians))
+        keys = sorted(results.medians, key=lambda key: (SECTION_ORDER.index(key[0]), not key[3], names.index(key[1]),
+                                                        key[2] != "gcc"))
+        self.rows = [Row(key, results, generator) for key in keys]
         judged = [row for row in self.rows if row.cutoff]
         overhead = [row for row in judged if row.section == "overhead"]
         tasks = [row for row in judged if row.section == "tasks"]
@@ -103,7 +107,7 @@ class Verdict:
         self.tasks_mean = None
         self.findings = []
         if overhead:
-            self._judge_overhead(overhead)
+            self._judge_overhead(overhead, results)
         if tasks:
             self._judge_tasks(tasks, results, generator)
         if startup:
@@ -111,7 +115,7 @@ class Verdict:
                                         lambda row: row.fastest, STARTUP_LIMIT))
         self.void = self._reason_to_void(results)
 
-    def _judge_overhead(self, rows):
+    def _judge_overhead(self, rows, results):
         add = self.findings.append
         add(_every(f"every construct at most {ROW_LIMIT:g} x the faster of libgomp and libomp", rows,
                    lambda row: row.fastest, ROW_LIMIT))
@@ -119,8 +123,11 @@ class Verdict:
                    GOOD_SHARE))
         add(_every("the same with gcc's build on libgomp as a rival of clang's build too", rows,
                    lambda row: row.anywhere, ROW_LIMIT))
-        if any(row.intel for row in rows):
-            add(_share("half of the constructs at most libiomp5", rows, lambda row: row.intel, INTEL_LIMIT, INTEL_SHARE))
+        text = "half of the constructs at most libiomp5"
+        if any(results.series(row.key, INTEL) for row in rows):
+            add(_share(text, rows, lambda row: row.intel, INTEL_LIMIT, INTEL_SHARE))
+        else:
+            add(Finding(f"{text}: not measured", False))
         for name, limit in (("parallel", PARALLEL_FLOOR), ("barrier", BARRIER_FLOOR)):
             chosen = [row for row in rows if row.name == name]
             if chosen:

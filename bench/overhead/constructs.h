@@ -6,6 +6,8 @@
 // skips, repeats or reorders work is caught before it is timed. run() is called by the main thread outside any region.
 #pragma once
 
+#include <stdbool.h>
+
 struct work {
   long operations;  // what the time is divided by
   long touches;     // how often the bodies ran
@@ -15,6 +17,7 @@ struct row {
   const char *name;
   const char *group;      // rows of one group share a process
   const char *operation;  // what one operation is
+  bool everybody;         // each operation is done by the whole team, not by one of its threads
   struct work (*run)(long reps);
 };
 

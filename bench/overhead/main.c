@@ -3,7 +3,7 @@
 //
 //   overhead --list                            the rows: name, group, operation, one a line
 //   overhead [--rows "a;b"] [--samples 7] [--sample-us 500] [--spin-min 9800] [--max-wait-us 4000]
-//   overhead --count ROW REPS                  runs one row, for instruction counters
+//   overhead --count ROW REPS                  runs one row and prints how many operations that were
 //
 // Main thread only outside the rows. Per row: verify, find the repetitions that fill one sample, then alternate the wait
 // for a quiet moment and a sample.
@@ -98,7 +98,8 @@ int main(int argc, char **argv) {
       return 0;
     }
     if (strcmp(option, "--count") == 0 && i + 2 < argc) {
-      find_row(argv[i + 1])->run(bench_parse_long("--count", argv[i + 2], 0, 1L << 30));
+        const struct row *row = find_row(argv[i + 1]);
+      printf("%ld\n", row->run(bench_parse_long("--count", argv[i + 2], 1, 1L << 30)).operations);
       return 0;
     }
     if (strcmp(option, "--rows") == 0 && value) {
