@@ -1,0 +1,277 @@
+// Blocks and pools. A block is
+//
+//   raw ... | Header | the program's bytes, aligned
+//
+// with Header right before the program's bytes. What a block takes from its allocator's pool is the whole of it, from raw on:
+// memory that an allocator holds is memory that others cannot have. Synchronisation: the pool's count, nothing else.
+#include "memory/allocators.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <atomic>
+#include <new>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace hearth::memory {
+
+namespace {
+
+struct Allocator {
+  Traits traits;
+  std::atomic<std::size_t> used{0};  // bytes of the pool that live blocks take; only when there is a pool size
+};
+
+// As aligned as malloc's memory, so that a block without particular alignment is as aligned as malloc's, too.
+struct alignas(std::max_align_t) Header {
+  void* raw;                  // what malloc (or mmap, when pinned) gave
+  std::size_t total;          // from raw to the end
+  AllocatorHandle allocator;  // who is to be told when the block goes
+};
+static_assert(sizeof(Header) == 32);
+
+bool is_power_of_two(std::size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+bool is_predefined(AllocatorHandle handle) {
+  return (handle >= kDefaultMemAlloc && handle <= kThreadMemAlloc) ||
+         (handle >= kTargetHostMemAlloc && handle <= kTargetDeviceMemAlloc) || handle == kPinnedMemAlloc;
+}
+
+bool is_made(AllocatorHandle handle) { return handle > kLastPredefined; }
+
+Allocator& made(AllocatorHandle handle) { return *reinterpret_cast<Allocator*>(handle); }
+
+bool is_memory_space(std::uintptr_t space) { return space <= 4 || (space >= 100 && space <= 102); }
+
+Header& header_of(void* block) { return static_cast<Header*>(block)[-1]; }
+
+/// Take `bytes` from the pool, exactly: never more than the pool has, whatever other threads do, and never refused while
+/// there is room.
+bool take_from_pool(Allocator& allocator, std::size_t bytes) {
+  std::size_t used = allocator.used.load(std::memory_order_relaxed);
+  do {
+    if (bytes > allocator.traits.pool_size || used > allocator.traits.pool_size - bytes) return false;
+  } while (!allocator.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed, std::memory_order_relaxed));
+  return true;
+}
+
+bool has_pool(const Traits& traits) { return traits.pool_size != ~std::uintptr_t{0}; }
+
+/// Pinned memory has its own pages: locking counts per page, so a block that shared one would be unpinned with its neighbour.
+void* map_pinned(std::size_t total) {
+  void* raw = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  if (mlock(raw, total) != 0) {
+    HEARTH_WARN_ONCE(
+        "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its fallback is used.",
+        total, errno);
+    munmap(raw, total);
+    return nullptr;
+  }
+  return raw;
+}
+
+struct Request {
+  std::size_t alignment;
+  std::size_t size;
+  bool zeroed;
+};
+
+/// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on success.
+void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request, std::size_t held = 0) {
+  const std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
+  const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
+  std::size_t total = 0;
+  if (__builtin_add_overflow(request.size, sizeof(Header) + slack, &total) ||
+      total > static_cast<std::size_t>(PTRDIFF_MAX))
+    return nullptr;
+
+  const bool pooled = is_made(handle) && has_pool(traits);
+  const std::size_t more = total > held ? total - held : 0;
+  if (pooled && !take_from_pool(made(handle), more)) return nullptr;
+
+  void* raw = traits.pinned ? map_pinned(total) : request.zeroed ? std::calloc(1, total) : std::malloc(total);
+  if (raw == nullptr) {
+    if (pooled) made(handle).used.fetch_sub(more, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (pooled && held > total) made(handle).used.fetch_sub(held - total, std::memory_order_relaxed);
+
+  std::uintptr_t address = reinterpret_cast<std::uintptr_t>(raw) + sizeof(Header);
+  if (slack != 0) address = (address + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
+  void* block = reinterpret_cast<void*>(address);
+  header_of(block) = {raw, total, handle};
+  return block;
+}
+
+/// The end of a block, given a copy of its header. Without `to_pool` its share of the pool belongs to another block already.
+void give_back(const Header& header, bool to_pool) {
+  bool pinned = header.allocator == kPinnedMemAlloc;
+  if (is_made(header.allocator)) {
+    Allocator& allocator = made(header.allocator);
+    pinned = allocator.traits.pinned;
+    if (to_pool && has_pool(allocator.traits)) allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
+  }
+  if (pinned)
+    munmap(header.raw, header.total);
+  else
+    std::free(header.raw);
+}
+
+void* allocate_from(AllocatorHandle handle, const Request& request) {
+  if (request.size == 0 || !is_power_of_two(request.alignment)) return nullptr;
+  // A chain of fallback allocators ends: an allocator's fallback exists before it does, so there are no rings.
+  for (;;) {
+    if (!is_made(handle) && !is_predefined(handle)) {
+      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.", static_cast<std::size_t>(handle));
+      return nullptr;
+    }
+    const Traits traits = traits_of(handle);
+    if (void* block = try_allocate(handle, traits, request)) return block;
+    switch (traits.fallback) {
+      case trait::kNullFb:
+        return nullptr;
+      case trait::kAbortFb:
+        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).", request.size,
+              static_cast<std::size_t>(traits.pool_size));
+      case trait::kAllocatorFb:
+        handle = traits.fallback_allocator;
+        continue;
+      default:
+        // The default memory space. If that just failed, asking once more cannot help.
+        if (handle == kDefaultMemAlloc) return nullptr;
+        handle = kDefaultMemAlloc;
+        continue;
+    }
+  }
+}
+
+}  // namespace
+
+AllocatorHandle make_allocator(std::uintptr_t memory_space, int count, const Trait* traits) {
+  if (!is_memory_space(memory_space) || count < 0 || (count > 0 && traits == nullptr)) return kNullAllocator;
+  Traits made_of;
+  made_of.memory_space = memory_space;
+  for (int i = 0; i < count; ++i) {
+    const std::uintptr_t value = traits[i].value;
+    const bool by_default = value == trait::kDefault;
+    switch (static_cast<TraitKey>(traits[i].key)) {
+      case TraitKey::sync_hint:
+        if (by_default) break;
+        if (value < trait::kContended || value > trait::kPrivate) return kNullAllocator;
+        made_of.sync_hint = value;
+        break;
+      case TraitKey::alignment:
+        if (by_default) break;
+        if (!is_power_of_two(value)) return kNullAllocator;
+        made_of.alignment = value;
+        break;
+      case TraitKey::access:
+        if (by_default) break;
+        if (value < trait::kAll || value > trait::kCgroup) return kNullAllocator;
+        made_of.access = value;
+        break;
+      case TraitKey::pool_size:
+        made_of.pool_size = value;  // the default's number says "no limit"
+        break;
+      case TraitKey::fallback:
+        if (by_default) break;
+        if (value < trait::kDefaultMemFb || value > trait::kAllocatorFb) return kNullAllocator;
+        made_of.fallback = value;
+        break;
+      case TraitKey::fb_data:
+        made_of.fallback_allocator = value;
+        break;
+      case TraitKey::pinned:
+        if (by_default) break;
+        if (value > trait::kTrue) return kNullAllocator;
+        made_of.pinned = value == trait::kTrue;
+        break;
+      case TraitKey::partition:
+        if (by_default) break;
+        if (value < trait::kEnvironment || value > trait::kInterleaved) return kNullAllocator;
+        made_of.partition = value;
+        break;
+      default:
+        return kNullAllocator;
+    }
+  }
+  // fallback=allocator_fb without a usable fb_data falls back to the default memory space.
+  if (made_of.fallback == trait::kAllocatorFb && !is_predefined(made_of.fallback_allocator) &&
+      !is_made(made_of.fallback_allocator))
+    made_of.fallback = trait::kDefaultMemFb;
+
+  void* memory = std::malloc(sizeof(Allocator));
+  if (memory == nullptr) return kNullAllocator;
+  auto* allocator = new (memory) Allocator;
+  allocator->traits = made_of;
+  return reinterpret_cast<AllocatorHandle>(allocator);
+}
+
+void destroy_allocator(AllocatorHandle allocator) {
+  if (is_made(allocator)) std::free(&made(allocator));
+}
+
+Traits traits_of(AllocatorHandle allocator) {
+  if (is_made(allocator)) return made(allocator).traits;
+  Traits traits;
+  switch (allocator) {
+    case 2: traits.memory_space = 1; break;  // large capacity
+    case 3: traits.memory_space = 2; break;  // constant
+    case 4: traits.memory_space = 3; break;  // high bandwidth
+    case 5: traits.memory_space = 4; break;  // low latency
+    case 6: traits.access = trait::kCgroup; break;
+    case 7: traits.access = trait::kPteam; break;
+    case 8: traits.access = trait::kThread; break;
+    case kPinnedMemAlloc: traits.pinned = true; traits.fallback = trait::kNullFb; break;
+    default: break;
+  }
+  return traits;
+}
+
+std::size_t pool_used(AllocatorHandle allocator) {
+  return is_made(allocator) ? made(allocator).used.load(std::memory_order_relaxed) : 0;
+}
+
+void* allocate(AllocatorHandle allocator, std::size_t alignment, std::size_t size) {
+  return allocate_from(allocator, {alignment, size, false});
+}
+
+void* allocate_zeroed(AllocatorHandle allocator, std::size_t alignment, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
+  return allocate_from(allocator, {alignment, bytes, true});
+}
+
+void* reallocate(void* block, std::size_t size, AllocatorHandle allocator) {
+  if (block == nullptr) return allocate(allocator, 1, size);
+  if (size == 0) {
+    release(block);
+    return nullptr;
+  }
+  const Header old = header_of(block);
+  if (allocator == kNullAllocator) allocator = old.allocator;
+  // Within one pool the old block's bytes count for the new one: growing by a byte needs room for a byte.
+  const bool same_pool = allocator == old.allocator && is_made(allocator) && has_pool(made(allocator).traits);
+  void* other = nullptr;
+  if (same_pool) other = try_allocate(allocator, made(allocator).traits, {1, size, false}, old.total);
+  const bool moved_within_pool = other != nullptr;
+  if (other == nullptr) other = allocate(allocator, 1, size);
+  if (other == nullptr) return nullptr;
+  // Everything behind the header may be the program's: alignment may have left less room in front than was reckoned with.
+  const std::size_t had = old.total - static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.raw));
+  std::memcpy(other, block, had < size ? had : size);
+  give_back(old, !moved_within_pool);
+  return other;
+}
+
+void release(void* block) {
+  if (block != nullptr) give_back(header_of(block), true);
+}
+
+}  // namespace hearth::memory
