@@ -2,7 +2,7 @@
 
 One thread by default: with more, valgrind runs them in turns and counts how long they spin. So this compares the length
 of the paths, not their waiting; constructs that a runtime shortens for a team of one tell little (regions, barriers).
-The count of one repetition more is what a process with many repetitions executes beyond one with few.
+What a process with many repetitions executes beyond one with few is the constructs' own; the process's start cancels.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ import tempfile
 
 from . import build, report, runtimes
 
-FEW, MANY = 20, 60
+FEW, MANY = 200, 1000  # operations; at least 3 and 15 repetitions
 
 
 def _instructions(program, row, reps, environment):
@@ -48,8 +48,10 @@ def run(options):
             for row in (line.split("\t")[0] for line in listing.stdout.splitlines()):
                 if options.filter not in row:
                     continue
-                few = _instructions(program, row, FEW, environment)
-                many = _instructions(program, row, MANY, environment)
+                each = int(subprocess.run([program, "--count", row, "1"], env=environment, stdout=subprocess.PIPE, text=True,
+                                          timeout=20, check=True).stdout)
+                few = _instructions(program, row, max(3, FEW // each), environment)
+                many = _instructions(program, row, max(15, MANY // each), environment)
                 figures.append({"row": row, "compiler": compiler, "runtime": runtime.name,
                                 "instructions": (many[0] - few[0]) / (many[1] - few[1])})
     for row, compiler in dict.fromkeys((figure["row"], figure["compiler"]) for figure in figures):

@@ -41,6 +41,10 @@ def parse(arguments):
         if not separator or not name:
             parser.error(f'--hearth-env="{setting}": must be NAME=VALUE')
         options.extra[name] = value
+    if options.write_docs and options.what in SECTIONS:
+        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling or quota")
+    if options.write_docs and (options.filter or options.compiler):
+        parser.error("--write-docs: not with --filter or --compiler, the document would hold a part")
     if options.rounds is not None and options.rounds < 1:
         parser.error("--rounds: at least 1")
     if options.threads < 2:
@@ -178,7 +182,7 @@ def _measure(options):
         if results.interrupted:
             print("bench: interrupted: docs/benchmarks.md stays as it is", file=sys.stderr)
         else:
-            report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", f"bench-{options.what}",
+            report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", "bench-all",
                                            report.markdown(judged, results, settings))
     if results.interrupted:
         return 130
