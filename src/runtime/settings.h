@@ -27,6 +27,7 @@ enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
 enum class Policy : std::uint8_t { work_stealing, central };
+inline constexpr std::string_view kPolicyNames[] = {"work-stealing", "central"};  // in the order of Policy
 
 // Does the schedule say monotonic or nonmonotonic itself? Without either, dynamic and guided are nonmonotonic (OpenMP 5.2,
 // section 11.5.3).

@@ -1,0 +1,97 @@
+// Clang's entry points for parallel regions and barriers: translators to the core in runtime/.
+//
+// Any thread of the program. The `gtid` arguments are ignored: the thread knows who it is.
+#include <cstdarg>
+#include <cstdint>
+
+#include "abi/export.h"
+#include "abi/kmp_types.h"
+#include "runtime/barrier.h"
+#include "runtime/fork.h"
+#include "runtime/tasking.h"
+
+using hearth::rt::Region;
+using hearth::rt::Thread;
+
+namespace {
+
+constexpr std::int32_t kMaxArgsOnStack = 64;
+
+void fork_call(std::int32_t argc, void* microtask, std::va_list list, bool serial) {
+  Thread* self = Thread::current();
+  void* few[kMaxArgsOnStack];
+  void** argv = argc <= kMaxArgsOnStack
+                    ? few
+                    : static_cast<void**>(__builtin_alloca(sizeof(void*) * static_cast<std::size_t>(argc)));
+  for (std::int32_t i = 0; i < argc; ++i) argv[i] = va_arg(list, void*);
+  Region region;
+  region.function = microtask;
+  region.argv = argv;
+  region.argc = argc;
+  region.is_kmp = true;
+  region.num_threads = serial ? 1 : self->pushed_threads;
+  region.proc_bind = self->pushed_bind;
+  self->pushed_threads = 0;
+  self->pushed_bind = 0;
+  hearth::rt::parallel(self, region);
+}
+
+}  // namespace
+
+HEARTH_EXPORT void __kmpc_fork_call(ident_t*, std::int32_t argc, void* microtask, ...) {
+  std::va_list list;
+  va_start(list, microtask);
+  fork_call(argc, microtask, list, false);
+  va_end(list);
+}
+
+HEARTH_EXPORT void __kmpc_fork_call_if(ident_t*, std::int32_t argc, void* microtask, std::int32_t condition,
+                                       void* args) {
+  Thread* self = Thread::current();
+  Region region;
+  region.function = microtask;
+  region.argv = &args;
+  region.argc = argc;
+  region.is_kmp = true;
+  region.num_threads = condition != 0 ? self->pushed_threads : 1;
+  region.proc_bind = self->pushed_bind;
+  self->pushed_threads = 0;
+  self->pushed_bind = 0;
+  hearth::rt::parallel(self, region);
+}
+
+HEARTH_EXPORT void __kmpc_serialized_parallel(ident_t*, std::int32_t) {
+  Region region;
+  region.num_threads = 1;
+  hearth::rt::begin_region(Thread::current(), region);
+}
+
+HEARTH_EXPORT void __kmpc_end_serialized_parallel(ident_t*, std::int32_t) {
+  hearth::rt::end_region(Thread::current());
+}
+
+HEARTH_EXPORT std::int32_t __kmpc_global_thread_num(ident_t*) { return Thread::current()->gtid; }
+
+HEARTH_EXPORT std::int32_t __kmpc_bound_thread_num(ident_t*) { return Thread::current()->tid; }
+
+HEARTH_EXPORT std::int32_t __kmpc_global_num_threads(ident_t*) { return Thread::current()->team->size; }
+
+HEARTH_EXPORT std::int32_t __kmpc_bound_num_threads(ident_t*) { return Thread::current()->team->size; }
+
+HEARTH_EXPORT std::int32_t __kmpc_in_parallel(ident_t*) { return Thread::current()->team->active_level > 0; }
+
+HEARTH_EXPORT std::int32_t __kmpc_ok_to_fork(ident_t*) { return 1; }
+
+HEARTH_EXPORT void __kmpc_begin(ident_t*, std::int32_t) {}
+
+HEARTH_EXPORT void __kmpc_end(ident_t*) {}
+
+HEARTH_EXPORT void __kmpc_push_num_threads(ident_t*, std::int32_t, std::int32_t num_threads) {
+  Thread::current()->pushed_threads = num_threads;
+}
+
+HEARTH_EXPORT void __kmpc_push_proc_bind(ident_t*, std::int32_t, std::int32_t proc_bind) {
+  Thread::current()->pushed_bind = proc_bind;
+}
+
+HEARTH_EXPORT void __kmpc_barrier(ident_t*, std::int32_t) { hearth::rt::barrier(Thread::current()); }

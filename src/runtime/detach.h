@@ -1,0 +1,30 @@
+// Detachable tasks: the end of the body and the fulfilment of the event race; the second to come finishes the
+// task.
+#pragma once
+
+#include "runtime/tasking.h"
+
+namespace hearth::rt {
+
+enum DetachState : std::uint32_t { kDetachRunning = 0, kDetachBodyEnded = 1, kDetachFulfilled = 2 };
+
+/// The body has ended. True when the event is fulfilled already (the caller finishes the task); else whoever
+/// fulfils it will.
+inline bool body_ended_with_event_fulfilled(Task* task) {
+  std::uint32_t state = kDetachRunning;
+  // Acquire pairs with the release in fulfill_event(), so that what its caller wrote is visible to whoever
+  // waits for the task.
+  return !task->detach_state.compare_exchange_strong(state, kDetachBodyEnded, std::memory_order_acq_rel,
+                                                     std::memory_order_acquire);
+}
+
+/// omp_fulfill_event. Any thread.
+inline void fulfill_event(Thread* self, Task* task) {
+  std::uint32_t state = kDetachRunning;
+  if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire))
+    return;
+  if (state == kDetachBodyEnded) finish_task(self, task);
+}
+
+}  // namespace hearth::rt

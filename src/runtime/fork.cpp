@@ -1,0 +1,191 @@
+#include "runtime/fork.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+#include "policy/task_policy.h"
+#include "runtime/affinity.h"
+#include "runtime/barrier.h"
+#include "runtime/settings.h"
+#include "runtime/tasking.h"
+#include "runtime/team_memory.h"
+#include "runtime/wait.h"
+#include "runtime/workshare.h"
+
+namespace hearth::rt {
+namespace {
+
+// The ICVs of the new region's implicit tasks: the encountering task's block itself where nothing differs.
+Icvs* icvs_for(Team* team, Icvs* encountering) {
+  const Settings& s = settings();
+  const bool next_threads =
+      encountering->nthreads_level >= 0 && encountering->nthreads_level + 1 < s.num_threads_count;
+  const bool next_bind = encountering->bind_level + 1 < s.proc_bind_count;
+  if (HEARTH_LIKELY(!next_threads && !next_bind)) return encountering;
+  Icvs& own = team->own_icvs;
+  own = *encountering;
+  own.retired = nullptr;
+  if (next_threads) own.nthreads = s.num_threads[++own.nthreads_level];
+  if (next_bind) own.bind = static_cast<std::int32_t>(s.proc_bind[++own.bind_level]);
+  return &own;
+}
+
+Team* team_for(Thread* self, std::int32_t size) {
+  Member* me = self->member;
+  Team*& slot = size == 1 ? me->serial_child : me->hot_child;
+  if (HEARTH_UNLIKELY(slot != nullptr && slot->capacity < size)) {
+    disband(slot);
+    slot = nullptr;
+  }
+  if (HEARTH_UNLIKELY(slot == nullptr)) {
+    slot = make_team(self, size);
+    slot->members[0]->thread = self;
+  }
+  return slot;
+}
+
+}  // namespace
+
+std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
+  const Icvs& icvs = *self->task->icvs;
+  if (icvs.max_active_levels <= self->team->active_level || settings().serial) return 1;
+  std::int32_t size = requested > 0 ? requested : icvs.nthreads;
+  if (icvs.dynamic && size > process.cpus) size = process.cpus;
+  if (size > icvs.thread_limit) size = icvs.thread_limit;
+  if (HEARTH_UNLIKELY(icvs.thread_limit != INT32_MAX) && self->team->active_level > 0) {
+    // Threads of the contention group that are taken already; those of the teams around this one.
+    std::int32_t taken = 0;
+    for (Team* team = self->team; team != nullptr; team = team->parent) taken += team->size - 1;
+    const std::int32_t left = icvs.thread_limit - taken;
+    if (size > left) size = left;
+  }
+  return size < 1 ? 1 : size;
+}
+
+Team* begin_region(Thread* self, const Region& region) {
+  std::int32_t size = decide_team_size(self, region.num_threads);
+  Team* team = team_for(self, size);
+  if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size);
+
+  const bool resized = size != team->size;
+  Member& mine = *team->members[0];
+  const std::uint32_t epoch = ++team->epoch;
+  if (HEARTH_UNLIKELY(resized || team->cancel.load(std::memory_order_relaxed) != 0)) {
+    // Members that sat out, joined or left barriers early count on from the furthest of all.
+    std::uint64_t base = mine.phase;
+    for (int i = 0; i < team->staffed; ++i)
+      if (team->members[i]->phase > base) base = team->members[i]->phase;
+    team->phase_base = base;
+    team->resync_epoch = epoch;
+    team->cancel.store(0, std::memory_order_relaxed);
+    team->size = size;
+    team->active_level = self->team->active_level + (size > 1);
+  }
+  const bool flat = size <= Team::kFlat || size > process.cpus;
+  if (HEARTH_UNLIKELY(flat != team->flat)) team->flat = flat;
+  if (HEARTH_UNLIKELY(mine.singles != 0)) team->singles.store(0, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(mine.workshares != 0)) reset_workshares(team);
+  if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
+    team->tasked.store(0, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(mine.scopes != 0)) team->scope_count.store(0, std::memory_order_relaxed);
+  team->parent_task = self->task;
+  team->icvs = icvs_for(team, self->task->icvs);
+  team->region_group = region.group;
+  if (HEARTH_UNLIKELY(team->num_teams != self->num_teams || team->team_num != self->team_num)) {
+    team->num_teams = self->num_teams;
+    team->team_num = self->team_num;
+  }
+  if (HEARTH_UNLIKELY(affinity_active())) place_team(team, region.proc_bind);
+
+  ForkLine& line = team->fork;
+  line.is_kmp = region.is_kmp;
+  line.argc = region.argc;
+  line.function = region.function;
+  if (region.is_kmp) {
+    line.argv = region.argv;
+    if (region.argc <= ForkLine::kInlineArgs)
+      for (int i = 0; i < region.argc; ++i) line.args[i] = region.argv[i];
+  } else {
+    line.data = region.data;
+  }
+  if (size > 1) {
+    count_shared_write();
+    // Pairs with the acquire loads of `go` in serve_team().
+    line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1,
+                  std::memory_order_release);
+    team->go_events.notify_all();
+  }
+
+  self->team = team;
+  self->member = &mine;
+  self->tid = 0;
+  ++self->regions_served;
+  begin_implicit_task(self, &mine);
+  return team;
+}
+
+void end_region(Thread* self) {
+  Team* team = self->team;
+  wait_for_join(self);
+  Member* outer = team->parent_member;
+  self->member = outer;
+  self->team = team->parent;
+  self->tid = outer->tid;
+  self->task = team->parent_task;
+}
+
+void run_share(Thread* self, const ForkLine& line) {
+  if (line.is_kmp) {
+    std::int32_t gtid = self->gtid;
+    std::int32_t btid = self->tid;
+    void** argv = line.argc <= ForkLine::kInlineArgs ? const_cast<void**>(line.args) : line.argv;
+    hearth_invoke_microtask(line.function, &gtid, &btid, line.argc, argv);
+  } else {
+    reinterpret_cast<TaskFunction>(line.function)(line.data);
+  }
+}
+
+void parallel(Thread* self, const Region& region) {
+  Team* team = begin_region(self, region);
+  run_share(self, team->fork);
+  end_region(self);
+}
+
+void serve_team(Thread* self, Member* member) {
+  Team* team = member->team;
+  self->team = team;
+  self->member = member;
+  self->tid = member->tid;
+  self->task = &member->implicit;
+  std::uint64_t seen = member->seen_go;
+  for (;;) {
+    std::uint64_t go = seen;
+    auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
+    wait_until(team->go_events, called, [&] {
+      return HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0) &&
+             help_between_regions(self, seen);
+    });
+    seen = go;
+    if (HEARTH_UNLIKELY((go & 1) != 0)) break;
+    if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
+      continue;
+    begin_implicit_task(self, member);
+    if (HEARTH_UNLIKELY(member->place != self->bound_place)) bind_to_place(self, member->place);
+    run_share(self, team->fork);
+    arrive_at_join(self);
+  }
+  for (Team* child : {member->hot_child, member->serial_child})
+    if (child != nullptr) disband(child);
+  member->hot_child = member->serial_child = nullptr;
+  flush_away(self);
+  self->team = nullptr;
+  self->member = nullptr;
+  self->task = nullptr;
+  count_shared_write();
+  team->dismissed.fetch_add(
+      1, std::memory_order_release);  // pairs with the acquire in disband(); the team may be gone now
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,153 @@
+// A task: its descriptor, the brood of children it waits for, and taskgroups.
+//
+// Life: create (creator) -> [dependences] -> deal -> find -> run (executing thread) -> finished -> complete
+// -> recycled. "Finished" is the task's own body (taskwait waits for that); "complete" is the task with all
+// its descendants (taskgroups, barriers and the descriptor's memory wait for that). Tasks are executed on one
+// thread from start to end, also untied ones. Fields are written by the creator before the task is published,
+// by the executing thread after it has claimed the task, or are atomic. Descriptors come from per-thread
+// slabs and are type-stable: a thief may read `parent` and `depth` of a descriptor that it does not own, and
+// believes the answer only after its claim succeeds.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cacheline.h"
+#include "runtime/icv.h"
+
+namespace hearth::rt {
+
+struct Thread;
+struct Team;
+struct Task;
+struct DependTable;
+struct DependNode;
+struct Taskgroup;
+
+/// Counts the children of a task (or the tasks of a taskgroup) that were made, finished and completed. The
+/// thread that runs the owning task counts with plain stores; children that other threads ran count in
+/// `elsewhere`.
+struct Brood {
+  static constexpr std::uint64_t kFinished = 1;                       // low half
+  static constexpr std::uint64_t kComplete = std::uint64_t{1} << 32;  // high half
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;    // in `elsewhere`: no further children
+
+  // Written by `owner` only. `here` is atomic because a barrier's primary thread reads it.
+  std::atomic<Thread*> owner{nullptr};
+  std::uint32_t spawned = 0;
+  std::atomic<std::uint64_t> here{0};
+  std::atomic<std::uint64_t> elsewhere{0};
+
+  static std::uint32_t finished_of(std::uint64_t v) { return static_cast<std::uint32_t>(v & (kClosed - 1)); }
+  static std::uint32_t complete_of(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
+
+  void open(Thread* who) {
+    spawned = 0;
+    here.store(0, std::memory_order_relaxed);
+    elsewhere.store(0, std::memory_order_relaxed);
+    owner.store(who, std::memory_order_relaxed);
+  }
+  /// For the owner.
+  bool all_finished() const {
+    const std::uint64_t h = here.load(std::memory_order_relaxed);
+    return finished_of(h) == spawned ||
+           finished_of(h) + finished_of(elsewhere.load(std::memory_order_acquire)) == spawned;
+  }
+  /// For anybody, once `spawned` cannot change any more.
+  bool all_complete() const {
+    const std::uint64_t h = here.load(std::memory_order_acquire);
+    return complete_of(h) == spawned ||
+           complete_of(h) + complete_of(elsewhere.load(std::memory_order_acquire)) == spawned;
+  }
+};
+
+struct Taskgroup {
+  Brood brood;
+  Taskgroup* outer =
+      nullptr;           // the next outer group of the same task, or the group the task itself belongs to
+  Task* task = nullptr;  // whose taskgroup construct this is
+  std::atomic<bool> cancelled{false};
+  void* reductions = nullptr;       // task reductions registered with this group (task_reduction.cpp)
+  void* gomp_reductions = nullptr;  // the same in libgomp's layout
+};
+
+using TaskRoutine = std::int32_t (*)(std::int32_t gtid, void* kmp_task);  // what clang passes
+using TaskFunction = void (*)(void* data);                                // what gcc passes
+
+enum TaskFlag : std::uint32_t {
+  kTaskTied = 1u << 0,
+  kTaskFinal = 1u << 1,
+  kTaskImplicit = 1u << 2,
+  kTaskInitial = 1u << 3,
+  kTaskIncluded = 1u << 4,  // runs at once in the creating thread
+  kTaskMergeable = 1u << 5,
+  kTaskKmp = 1u << 6,  // `routine(gtid, payload)` instead of `function(data)`
+  kTaskDetachable = 1u << 7,
+  kTaskPriority = 1u << 8,
+  kTaskHasDepend = 1u << 9,
+  kTaskTaskloop = 1u << 10,
+  kTaskProxy = 1u << 11,  // completed by somebody outside (kmpc proxy, target nowait)
+  kTaskUndeferredWait = 1u << 12,
+  kTaskDestructors = 1u << 13,  // payload data1 is a destructor thunk (kmpc)
+  kTaskStarted = 1u << 14,
+  kTaskTarget = 1u << 15,
+};
+
+struct alignas(kCacheLine) Task {
+  // --- first line: what creation and execution touch
+  std::atomic<Task*> parent{nullptr};
+  std::atomic<std::uint32_t> depth{0};
+  std::uint32_t flags = 0;
+  union {
+    TaskFunction function;
+    TaskRoutine routine;
+  };
+  void* data = nullptr;  // gomp: the argument block; kmpc: the kmp_task_t
+  Team* team = nullptr;
+  Icvs* icvs = nullptr;
+  Brood* brood = nullptr;  // counts this task: its parent's, or its taskgroup's
+  Taskgroup* group =
+      nullptr;  // innermost group this task belongs to, and while running: innermost it has opened
+  // --- second line: this task's own children
+  Brood children;
+  Thread* home = nullptr;     // whose slab this descriptor came from
+  Task* next_free = nullptr;  // link in free lists
+  std::uint16_t size_class = 0;
+  std::uint16_t priority = 0;
+  std::uint32_t id_low = 0;
+  // --- third line: what most tasks never touch
+  DependTable* depends = nullptr;              // the dependences among this task's children
+  DependNode* node = nullptr;                  // this task's place among its siblings
+  void* large = nullptr;                       // malloc'ed block when the payload fits no size class
+  std::atomic<std::uint32_t> detach_state{0};  // task_detach.cpp
+  std::uint32_t loop_nesting = 0;
+  bool owns_icvs = false;
+  void (*copy_back)(Task*) = nullptr;
+  void* kmp_async = nullptr;
+  // Frames and data of OMPT: written only while a tool is active.
+  std::uint64_t ompt_task_data = 0;
+  void* ompt_exit_frame = nullptr;
+  void* ompt_enter_frame = nullptr;
+  std::int32_t ompt_exit_flags = 0;
+  std::int32_t ompt_enter_flags = 0;
+  void* ompt_dependences = nullptr;
+  std::int32_t ompt_ndependences = 0;
+  std::uint32_t ompt_flags = 0;
+
+  void* payload() { return this + 1; }
+  static Task* of_payload(void* p) { return static_cast<Task*>(p) - 1; }
+  bool is(std::uint32_t flag) const { return (flags & flag) != 0; }
+};
+static_assert(sizeof(Task) % kCacheLine == 0, "clang's task payloads use 64-byte aligned accesses");
+
+/// Whether `task` descends from `ancestor`. Callable on an entry that the caller does not own (see the head
+/// of the file).
+inline bool descends_from(const Task* task, const Task* ancestor) {
+  const std::uint32_t floor = ancestor->depth.load(std::memory_order_relaxed);
+  while (task != nullptr && task->depth.load(std::memory_order_relaxed) > floor)
+    task = task->parent.load(std::memory_order_relaxed);
+  return task == ancestor;
+}
+
+}  // namespace hearth::rt

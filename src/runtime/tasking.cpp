@@ -1,0 +1,330 @@
+#include "runtime/tasking.h"
+
+#include <cstdlib>
+
+#include "base/log.h"
+#include "policy/task_policy.h"
+#include "runtime/depend.h"
+#include "runtime/detach.h"
+#include "runtime/shared_queue.h"
+#include "runtime/wait.h"
+
+namespace hearth::rt {
+namespace {
+
+constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a Brood can count
+
+// Counts `task` in its brood. `what` is kFinished, kComplete or both. Returns the task that became complete
+// thereby, which is the brood's own task when that has ended and this was its last descendant.
+Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
+  Brood* brood = task->brood;
+  if (HEARTH_LIKELY(brood->owner.load(std::memory_order_relaxed) == self)) {
+    // Release: pairs with the acquire in all_complete(), by which a barrier's primary thread sees the task's
+    // effects.
+    brood->here.store(brood->here.load(std::memory_order_relaxed) + what, std::memory_order_release);
+    if (HEARTH_UNLIKELY(self->member->in_barrier)) self->team->events.notify_all();
+    return nullptr;
+  }
+  Task* parent = task->parent.load(std::memory_order_relaxed);
+  Team* team = task->team;
+  count_shared_write();
+  const std::uint64_t now = brood->elsewhere.fetch_add(what, std::memory_order_acq_rel) + what;
+  if ((now & Brood::kClosed) != 0) return Brood::complete_of(now) == brood->spawned ? parent : nullptr;
+  team->events.notify_all();  // the owner may sleep in taskwait, or the primary thread in a barrier
+  return nullptr;
+}
+
+// What a task owns besides its descriptor.
+void drop_belongings(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(task->owns_icvs)) {
+    for (Icvs* icvs = task->icvs; icvs != nullptr;) {
+      Icvs* older = icvs->retired;
+      std::free(icvs);
+      icvs = older;
+    }
+    task->owns_icvs = false;
+  }
+  if (HEARTH_UNLIKELY(task->depends != nullptr)) drop_depend_table(self, task);
+}
+
+void recycle(Thread* self, Task* task) {
+  drop_belongings(self, task);
+  free_task(self, task);
+}
+
+// Recycle a complete task and every ancestor whose last descendant it was.
+void complete_task(Thread* self, Task* task, std::uint64_t what) {
+  for (;;) {
+    // Read before counting: once counted, the brood may be gone.
+    Task* ancestor = count_in_brood(self, task, what);
+    recycle(self, task);
+    if (HEARTH_LIKELY(ancestor == nullptr)) return;
+    task = ancestor;
+    what = Brood::kComplete;
+  }
+}
+
+// True when the brood's owner will run no more of the task's body and nothing is outstanding; else leaves the
+// brood closed, and the last descendant to complete takes over.
+bool close_brood(Brood& brood) {
+  if (HEARTH_LIKELY(brood.spawned == 0) || brood.all_complete()) return true;
+  brood.owner.store(nullptr, std::memory_order_relaxed);
+  const std::uint64_t add =
+      Brood::kClosed + (brood.here.load(std::memory_order_relaxed) & ~std::uint64_t{0xffffffff});
+  count_shared_write();
+  const std::uint64_t now = brood.elsewhere.fetch_add(add, std::memory_order_acq_rel) + add;
+  return Brood::complete_of(now) == brood.spawned;
+}
+
+std::uint32_t next_random(Member* member) {
+  std::uint32_t x = member->steal_seed;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return member->steal_seed = x;
+}
+
+template <class Accept>
+Task* steal(Thread* self, Accept accept) {
+  Team* team = self->team;
+  const int size = team->size;
+  if (size == 1) return nullptr;
+  Member* me = self->member;
+  int victim = me->last_victim;
+  if (victim >= size) victim = static_cast<int>(next_random(me) % static_cast<std::uint32_t>(size));
+  for (int tries = 0; tries < size; ++tries) {
+    if (victim != self->tid) {
+      Deque& deque = team->members[victim]->deque;
+      if (!deque.looks_empty()) {
+        bool lost = false;
+        if (Task* task = deque.steal_if(accept, lost)) {
+          me->last_victim = victim;
+          return task;
+        }
+      }
+    }
+    if (++victim == size) victim = 0;
+  }
+  me->last_victim = static_cast<int>(next_random(me) % static_cast<std::uint32_t>(size));
+  return nullptr;
+}
+
+template <class Accept>
+Task* find_task(Thread* self, Accept accept) {
+  Team* team = self->team;
+  if (HEARTH_UNLIKELY(team->shared_queue.size.load(std::memory_order_relaxed) != 0)) {
+    if (Task* task = take_shared(team->shared_queue, accept)) return task;
+  }
+  if (Task* task = self->member->deque.pop_if(accept)) return task;
+  return steal(self, accept);
+}
+
+void wake_for_task(Team* team) {
+  // notify_one() carries the fence that publishes the queued task before the look for sleepers.
+  team->events.notify_one();
+  if (HEARTH_UNLIKELY(team->go_events.anybody_asleep())) team->go_events.notify_one();
+}
+
+}  // namespace
+
+Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
+  Task* parent = self->task;
+  Task* task = allocate_task(self, payload);
+  task->parent.store(parent, std::memory_order_relaxed);
+  task->depth.store(parent->depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // A final task's descendants are final and included (OpenMP 5.2, section 12.3).
+  task->flags = flags | (parent->flags & kTaskFinal);
+  task->team = self->team;
+  task->icvs = parent->icvs;
+  task->group = parent->group;
+  task->children.spawned = 0;
+  task->priority = 0;
+  task->node = nullptr;
+  task->depends = nullptr;
+  task->copy_back = nullptr;
+  task->kmp_async = nullptr;
+  task->detach_state.store(0, std::memory_order_relaxed);
+  return task;
+}
+
+void adopt(Thread* self, Task* task) {
+  Task* parent = self->task;
+  Taskgroup* group = parent->group;
+  Brood* brood = group != nullptr && group->task == parent ? &group->brood : &parent->children;
+  if (HEARTH_UNLIKELY(brood->spawned >= kMaxSpawned)) {
+    wait_until(
+        self->team->events, [&] { return brood->all_complete(); },
+        [&] { return help_descendants(self, parent); });
+    brood->open(self);
+  }
+  ++brood->spawned;
+  task->brood = brood;
+}
+
+void enqueue(Thread* self, Task* task) {
+  Team* team = task->team;
+  if (HEARTH_UNLIKELY(team != self->team)) {
+    // A completion in another region (a detached task's event) readied it: that team's own queue takes it.
+    put_shared(team->shared_queue, task);
+    wake_for_task(team);
+    return;
+  }
+  if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) {
+    count_shared_write();
+    team->tasked.store(1, std::memory_order_relaxed);
+  }
+  if (HEARTH_UNLIKELY(!team->steal_only || task->priority != 0)) {
+    put_shared(team->shared_queue, task);
+  } else if (HEARTH_UNLIKELY(!self->member->deque.push(task))) {
+    put_shared(team->shared_queue, task);
+  }
+  wake_for_task(team);
+}
+
+void make_ready(Thread* self, Task* task) {
+  const bool at_once =
+      self->team->size == 1 || task->is(kTaskFinal | kTaskIncluded) ||
+      (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
+  if (at_once && !task->is(kTaskDetachable | kTaskProxy))
+    run_task(self, task);
+  else
+    enqueue(self, task);
+}
+
+void run_task(Thread* self, Task* task) {
+  Task* const outer = self->task;
+  task->children.open(self);
+  self->task = task;
+  ++self->tasks_served;
+  if (HEARTH_LIKELY(task->group == nullptr && task->team->cancel.load(std::memory_order_relaxed) == 0) ||
+      !is_cancelled(task)) {
+    if (task->is(kTaskKmp))
+      task->routine(self->gtid, task->data);
+    else
+      task->function(task->data);
+  }
+  self->task = outer;
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !body_ended_with_event_fulfilled(task))
+    return;
+  finish_task(self, task);
+}
+
+void finish_task(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(task->node != nullptr)) release_dependences(self, task);
+  if (HEARTH_LIKELY(close_brood(task->children)))
+    complete_task(self, task, Brood::kFinished + Brood::kComplete);
+  else
+    count_in_brood(self, task, Brood::kFinished);
+}
+
+bool help_team(Thread* self) {
+  Task* task = find_task(self, [](const Task*) { return true; });
+  if (task == nullptr) return false;
+  run_task(self, task);
+  return true;
+}
+
+bool help_between_regions(Thread* self, std::uint64_t seen_go) {
+  Team* team = self->team;
+  Task* task = find_task(self, [](const Task*) { return true; });
+  if (task == nullptr) return false;
+  // The acquire in the claim pairs with the push, which came after the fork when the task belongs to a new
+  // region: then this thread, which has not entered that region yet and may be no member of it, gives the
+  // task back.
+  if (HEARTH_UNLIKELY(team->fork.go.load(std::memory_order_acquire) != seen_go)) {
+    put_shared(team->shared_queue, task);
+    wake_for_task(team);
+  } else {
+    run_task(self, task);
+  }
+  return true;
+}
+
+bool help_descendants(Thread* self, const Task* ancestor) {
+  Task* task =
+      find_task(self, [ancestor](const Task* candidate) { return descends_from(candidate, ancestor); });
+  if (task == nullptr) return false;
+  run_task(self, task);
+  return true;
+}
+
+void taskwait(Thread* self) {
+  Task* task = self->task;
+  auto finished = [task] {
+    for (Taskgroup* group = task->group; group != nullptr && group->task == task; group = group->outer)
+      if (!group->brood.all_finished()) return false;
+    return task->children.all_finished();
+  };
+  wait_until(self->team->events, finished, [&] { return help_descendants(self, task); });
+}
+
+void taskyield(Thread* self) { help_descendants(self, self->task); }
+
+Taskgroup* taskgroup_begin(Thread* self) {
+  auto* group = static_cast<Taskgroup*>(std::malloc(sizeof(Taskgroup)));
+  if (group == nullptr) fatal("out of memory: no room for a taskgroup");
+  new (group) Taskgroup;
+  group->brood.open(self);
+  group->outer = self->task->group;
+  group->task = self->task;
+  self->task->group = group;
+  return group;
+}
+
+void taskgroup_end(Thread* self) {
+  Task* task = self->task;
+  Taskgroup* group = task->group;
+  wait_until(
+      self->team->events, [group] { return group->brood.all_complete(); },
+      [&] { return help_descendants(self, task); });
+  task->group = group->outer;
+  std::free(group);
+}
+
+bool is_cancelled(const Task* task) {
+  if (task->team->cancel.load(std::memory_order_relaxed) != 0) return true;
+  for (const Taskgroup* group = task->group; group != nullptr; group = group->outer)
+    if (group->cancelled.load(std::memory_order_relaxed)) return true;
+  return false;
+}
+
+Icvs& own_icvs(Thread* self) {
+  Task* task = self->task;
+  // In place only when nobody else can be reading the block: it is the task's own, and no child is alive.
+  bool exclusive = task->owns_icvs && task->children.all_complete();
+  for (Taskgroup* group = task->group; exclusive && group != nullptr && group->task == task;
+       group = group->outer)
+    exclusive = group->brood.all_complete();
+  if (exclusive) return *task->icvs;
+  auto* block = static_cast<Icvs*>(std::malloc(sizeof(Icvs)));
+  if (block == nullptr) fatal("out of memory: no room for a task's control variables");
+  new (block) Icvs(*task->icvs);
+  block->retired = task->owns_icvs ? task->icvs : nullptr;
+  task->icvs = block;
+  task->owns_icvs = true;
+  return *block;
+}
+
+void begin_implicit_task(Thread* self, Member* member) {
+  Team* team = self->team;
+  Task& task = member->implicit;
+  drop_belongings(self, &task);  // of the last region's implicit task in this slot
+  Task* encountering = team->parent_task;
+  task.parent.store(encountering, std::memory_order_relaxed);
+  task.depth.store(encountering == nullptr ? 0 : encountering->depth.load(std::memory_order_relaxed) + 1,
+                   std::memory_order_relaxed);
+  task.flags =
+      kTaskImplicit | kTaskTied | (encountering == nullptr ? kTaskInitial : encountering->flags & kTaskFinal);
+  task.team = team;
+  task.icvs = team->icvs;
+  task.group = team->region_group;
+  task.children.open(self);
+  if (HEARTH_UNLIKELY(team->resync_epoch == team->epoch)) member->phase = team->phase_base;
+  member->singles = 0;
+  member->workshares = 0;
+  member->scopes = 0;
+  member->in_barrier = false;
+  self->task = &task;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,56 @@
+// Tasks: create, deal, find, run, finish. The hot path of the runtime: allocate_task -> spawn -> find_task ->
+// run_task.
+//
+// Everything is called by the thread `self` on its own behalf. spawn() and find_task() take no lock and write
+// no line that other threads write, unless tasks are stolen.
+#pragma once
+
+#include "runtime/thread.h"
+
+namespace hearth::rt {
+
+/// A new child of the current task, not yet counted or queued: fields set, function and data left to the
+/// caller. `flags` are TaskFlags. Never null: when memory is refused the process is told and stopped.
+Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags);
+
+/// Count the task as a child of its parent. Before its dependences are looked at, and before spawn_ready() or
+/// run_task().
+void adopt(Thread* self, Task* task);
+/// Make an adopted task available to the team (or run it at once: cut-off, team of one, final).
+void make_ready(Thread* self, Task* task);
+/// adopt() and make_ready().
+inline void spawn(Thread* self, Task* task) {
+  adopt(self, task);
+  make_ready(self, task);
+}
+/// Queue without cut-off: for tasks that a completion made ready.
+void enqueue(Thread* self, Task* task);
+
+/// Execute a claimed (or undeferred) task here and now.
+void run_task(Thread* self, Task* task);
+/// The body has ended (or the detach event is fulfilled): release dependences, count, recycle. `self` may be
+/// any thread.
+void finish_task(Thread* self, Task* task);
+
+/// Find and run one task of the team; any task in a barrier, else only descendants of the current task.
+/// False: none found.
+bool help_team(Thread* self);
+bool help_descendants(Thread* self, const Task* ancestor);
+/// For a worker that has joined and waits for the next region, `seen_go` being the fork word it has answered.
+bool help_between_regions(Thread* self, std::uint64_t seen_go);
+
+void taskwait(Thread* self);
+void taskyield(Thread* self);
+Taskgroup* taskgroup_begin(Thread* self);
+void taskgroup_end(Thread* self);
+
+/// Whether any taskgroup around `task`, or its parallel region, has been cancelled.
+bool is_cancelled(const Task* task);
+
+/// The task's own ICVs, made writable.
+Icvs& own_icvs(Thread* self);
+
+/// Start an implicit task in a member's slot.
+void begin_implicit_task(Thread* self, Member* member);
+
+}  // namespace hearth::rt

@@ -1,0 +1,78 @@
+// A thread that Hearth knows: the ones it started, and every thread of the program that called it.
+//
+// Thread::current() is one load of thread-local storage. All fields belong to the thread itself unless
+// marked. Thread objects are never freed, only recycled: descriptors from their slabs may outlive the thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <pthread.h>
+
+#include "base/cacheline.h"
+#include "base/cpu.h"
+#include "runtime/slab.h"
+#include "runtime/team.h"
+
+namespace hearth::rt {
+
+struct alignas(kCacheLinePair) Thread {
+  // Where the thread is now; saved and restored around nested regions.
+  Team* team = nullptr;
+  Member* member = nullptr;
+  Task* task = nullptr;
+  std::int32_t tid = 0;
+  std::int32_t gtid = 0;  // small, unique among living threads
+  std::int32_t zero_tid = 0;
+  bool is_root = false;  // a thread of the program, not started by us
+
+  // What the compiler pushed for the next region (kmpc push_*, omp teams).
+  std::int32_t pushed_threads = 0;
+  std::int32_t pushed_bind = 0;
+  std::int32_t pushed_num_teams = 0;
+  std::int32_t pushed_thread_limit = 0;
+  std::int32_t num_teams = 1;  // league around us on the host
+  std::int32_t team_num = 0;
+  std::int32_t teams_nesting = 0;
+
+  Slab slab;
+
+  // Statistics of this thread, summed at exit.
+  std::uint64_t tasks_served = 0;
+  std::uint64_t regions_served = 0;
+  std::uint64_t shared_writes = 0;
+
+  Team* root_team = nullptr;  // the implicit team of one around a root thread
+  void* threadprivate = nullptr;
+  void* gomp_copy = nullptr;
+  pthread_t handle{};
+  std::int32_t bound_place = -2;  // which place the kernel mask was last set to
+  std::uint64_t ompt_thread_data = 0;
+  void* ompt_codeptr = nullptr;  // return address into the program of the entry point we are in
+  std::int32_t ompt_state = 0;
+  std::uint64_t ompt_wait_id = 0;
+
+  // Parking: how the pool hands this thread a team. Written by the thread that hires.
+  alignas(kCacheLinePair) std::atomic<Member*> hired_as{nullptr};
+  std::atomic<bool> retire{false};
+  EventCount parked;
+  Thread* next_idle = nullptr;   // pool's list, under the pool's lock
+  Thread* next_known = nullptr;  // all Thread objects ever made, push-only
+
+  static Thread* current();  // never null: an unknown thread is registered
+  static Thread* current_or_null();
+};
+
+extern thread_local constinit Thread* tls_thread __attribute__((tls_model("initial-exec")));
+
+/// Slow path of current(): makes a Thread for a thread of the program, with a root team.
+[[gnu::cold]] Thread* register_root_thread();
+
+inline Thread* Thread::current_or_null() { return tls_thread; }
+inline Thread* Thread::current() {
+  Thread* self = tls_thread;
+  if (HEARTH_UNLIKELY(self == nullptr)) self = register_root_thread();
+  return self;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,66 @@
+// How long to spin, and when to sleep.
+//
+// Spin while there is a core for everybody; under a quota or oversubscription sleep soon, because a spinning
+// thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
+// GOMP_SPINCOUNT.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "base/cpu.h"
+#include "runtime/event_count.h"
+#include "runtime/runtime.h"
+
+namespace hearth::rt {
+
+inline std::int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+class Spinner {
+ public:
+  /// One turn; false when it is time to sleep.
+  bool turn() {
+    cpu_relax();
+    if (HEARTH_LIKELY((++turns_ & (kLook - 1)) != 0)) return true;
+    return look_at_clock();
+  }
+  void restart() { turns_ = 0, deadline_ = 0; }
+
+ private:
+  static constexpr std::uint32_t kLook = 64;
+  bool look_at_clock();
+  std::uint32_t turns_ = 0;
+  std::int64_t deadline_ = 0;
+};
+
+/// Wait until `done()`; `help()` may do useful work and returns whether it did.
+template <class Done, class Help>
+void wait_until(EventCount& events, Done done, Help help) {
+  Spinner spinner;
+  while (!done()) {
+    if (help()) {
+      spinner.restart();
+      continue;
+    }
+    if (HEARTH_LIKELY(spinner.turn())) continue;
+    const EventCount::Key key = events.announce();
+    if (done() || help()) {
+      events.cancel();
+      spinner.restart();
+      continue;
+    }
+    events.commit(key);
+    spinner.restart();
+  }
+}
+
+template <class Done>
+void wait_until(EventCount& events, Done done) {
+  wait_until(events, done, [] { return false; });
+}
+
+}  // namespace hearth::rt
