@@ -174,9 +174,9 @@ def _measure(options):
     settings = {"what": options.what, "quick": options.quick, "threads": options.threads, "bound": options.bound,
                 "seed": options.seed, "filter": options.filter, "hearth environment": options.extra, "spin ns": spin,
                 "libraries": {runtime.name: str(runtime.library) for runtime in found}}
-    print(report.terminal(judged, results))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report.as_json(judged, results, settings), indent=1) + "\n", encoding="utf-8")
+    print(report.terminal(judged, results))
     print(f"JSON: {options.json}")
     if options.write_docs:
         if results.interrupted:

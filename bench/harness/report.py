@@ -63,6 +63,8 @@ def _conclusions(judged, results):
         yield f"{results.rounds} rounds, {results.samples} samples, {100 * results.quiet / results.samples:.0f} % after a quiet moment"
     for key, errors in results.errors.items():
         for runtime, message in errors.items():
+            if runtime == verdict.AGAIN and verdict.OURS in errors:
+                continue  # the same library twice
             yield f"{key[1]} ({key[2]}) on {runtime}: {message}"
 
 

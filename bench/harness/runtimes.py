@@ -50,19 +50,20 @@ def _first_existing(what, advice, *candidates):
 
 
 def find(build_folder, hearth_folder, intel_library):
-    """All runtimes of this run. hearth_folder holds libhearth.so or links with the usual names; None leaves it out."""
+    """All runtimes of this run. hearth_folder, or hearth/ in it, holds libhearth.so or
+    links with the usual names."""
     links = build_folder / "lib"
     system = pathlib.Path("/usr/lib/x86_64-linux-gnu")
     libgomp = _first_existing("libgomp", "install libgomp1", system / "libgomp.so.1")
     libomp = _first_existing("libomp", "install libomp-19-dev", system / "libomp-19.so.5",
                              pathlib.Path("/usr/lib/llvm-19/lib/libomp.so.5"), system / "libomp.so.5")
     found = []
-    if hearth_folder:
-        hearth_folder = hearth_folder.resolve()
-        hearth = _first_existing("Hearth", "run make build, or give its folder with --lib", hearth_folder / "libhearth.so",
-                                 *(hearth_folder / soname for soname in SONAMES))
-        found.append(Runtime("hearth", hearth, links / "hearth", COMPILERS))
-        found.append(Runtime("hearth again", hearth, links / "hearth-again", COMPILERS))
+    hearth_folder = hearth_folder.resolve()
+    hearth = _first_existing("Hearth", "run make build, or give its folder with --lib",
+                             *(folder / name for folder in (hearth_folder, hearth_folder / "hearth")
+                               for name in ("libhearth.so", *SONAMES)))
+    found.append(Runtime("hearth", hearth, links / "hearth", COMPILERS))
+    found.append(Runtime("hearth again", hearth, links / "hearth-again", COMPILERS))
     found.append(Runtime("libgomp", libgomp, links / "libgomp", ("gcc",)))
     found.append(Runtime("libomp", libomp, links / "libomp", COMPILERS))
     if intel_library:

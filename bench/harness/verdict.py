@@ -15,6 +15,7 @@ TASK_LIMIT = 1.0         # every task benchmark
 TASK_MEAN_LIMIT = 0.8    # their geometric mean
 STARTUP_LIMIT = 1.0
 FEWEST_ROUNDS = 15
+FEWEST_QUIET = 0.5        # of all samples
 SECTION_ORDER = ("overhead", "tasks", "startup")
 
 OURS = "hearth"
@@ -75,7 +76,7 @@ class Finding:
 
 def _describe(row, interval):
     if row.failed:
-        return f"{row.label()}: {row.errors.get(OURS, 'no sample')}"
+        return f"{row.label()} failed"
     if interval is None:
         return f"{row.label()}: nothing to compare with"
     return f"{row.label()} {interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
@@ -153,6 +154,8 @@ class Verdict:
             return f"the A/A interval [{self.again.low:.3f}, {self.again.high:.3f}] does not contain 1"
         if results.rounds < FEWEST_ROUNDS:
             return f"{results.rounds} rounds are fewer than {FEWEST_ROUNDS}"
+        if results.quiet < FEWEST_QUIET * results.samples:
+            return f"only {results.quiet} of {results.samples} samples were taken in a quiet moment"
         return None
 
     def passed(self):

@@ -66,6 +66,11 @@ class Void(unittest.TestCase):
         results.rounds = verdict.FEWEST_ROUNDS - 1
         self.assertIn("rounds", self.judge(results).void)
 
+    def test_when_the_machine_was_never_quiet(self):
+        results = results_with(hearth=180.0, hearth_again=180.0, libgomp=300.0)
+        results.samples, results.quiet = 100, 10
+        self.assertIn("quiet", self.judge(results).void)
+
     def test_when_interrupted(self):
         results = results_with(hearth=180.0, hearth_again=180.0, libgomp=300.0)
         results.interrupted = True
