@@ -226,7 +226,7 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
   if (node_distance.size() != nodes.size()) {
     node_distance = Matrix<std::uint32_t>(nodes.size(), kRemoteDistance);
     for (std::size_t n = 0; n < nodes.size(); ++n) node_distance.at(n, n) = kLocalDistance;
-    distance_source = DistanceSource::flat;
+    if (location_kind == LocationKind::node) distance_source = DistanceSource::flat;
   }
 
   locations.clear();

@@ -487,7 +487,8 @@ class ModelReader {
     }
     if (distance != nullptr) {
       Matrix<float> slit;
-      if (!only(*distance, "[distance]", {"mark", "slit"}) || !pairs(*distance, "slit", 10, 65535, slit))
+      if (!only(*distance, "[distance]", {"mark", "slit"}) ||
+          !pairs(*distance, "slit", 10, 65535, true, slit))
         return false;
       if (!slit.empty()) {
         machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
@@ -500,12 +501,12 @@ class ModelReader {
       }
     }
     if (latency != nullptr && (!only(*latency, "[latency]", {"mark", "read_ns", "write_ns"}) ||
-                               !pairs(*latency, "read_ns", 0.1, 1e6, machine_.read_latency_ns) ||
-                               !pairs(*latency, "write_ns", 0.1, 1e6, machine_.write_latency_ns))) {
+                               !pairs(*latency, "read_ns", 0.1, 1e6, true, machine_.read_latency_ns) ||
+                               !pairs(*latency, "write_ns", 0.1, 1e6, false, machine_.write_latency_ns))) {
       return false;
     }
     if (bandwidth != nullptr && (!only(*bandwidth, "[bandwidth]", {"mark", "mbs"}) ||
-                                 !pairs(*bandwidth, "mbs", 1, 1e9, machine_.bandwidth_mbs))) {
+                                 !pairs(*bandwidth, "mbs", 1, 1e9, false, machine_.bandwidth_mbs))) {
       return false;
     }
     if (machine_.node_distance.empty() && !machine_.read_latency_ns.empty()) {
@@ -515,9 +516,10 @@ class ModelReader {
     return true;
   }
 
-  // [[...], ...] or {local = , same_package = , other_package = }. A table may be a whole figure, {value =
-  // ..., mark = ...}.
-  bool pairs(const toml::table& table, const char* key, double least, double most, Matrix<float>& out) {
+  // [[...], ...] or {local = , same_package = , other_package = }, either of them perhaps as {value = ...,
+  // mark = ...}. With `whole`, no pair may stay unknown.
+  bool pairs(const toml::table& table, const char* key, double least, double most, bool whole,
+             Matrix<float>& out) {
     const toml::node* node = table.get(key);
     if (node == nullptr) return true;
     bool marked = table.contains("mark");
@@ -532,36 +534,22 @@ class ModelReader {
     const std::size_t size = machine_.nodes.size();
     if (const toml::table* classes = node->as_table()) {
       Classes by;
-      bool each_marked = true;
-      if (!only(*classes, key, {"local", "same_package", "other_package", "mark"})) return false;
-      if (const toml::node* mark = classes->get("mark")) {
-        if (!check_mark(*mark)) return false;
-        marked = true;
-      }
-      for (const char* name : {"local", "same_package", "other_package"}) {
-        const toml::node* value = classes->get(name);
-        each_marked = each_marked && (value == nullptr || value->is_table());
-      }
-      if (!marked && !each_marked)
+      if (!marked)
         return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
-      const toml::table& judge = marked && !classes->contains("mark") ? table : *classes;
+      if (!only(*classes, key, {"local", "same_package", "other_package"})) return false;
       for (auto [name, slot] : {std::pair{"local", &by.local}, std::pair{"same_package", &by.same_package},
                                 std::pair{"other_package", &by.other_package}}) {
-        if (const toml::node* value = classes->get(name);
-            value != nullptr && !class_figure(judge, *value, name, least, most, marked, *slot)) {
-          return false;
-        }
+        const toml::node* value = classes->get(name);
+        if (value != nullptr && !number(*value, name, least, most, *slot)) return false;
       }
       out = Matrix<float>(size, 0);
       for (std::size_t a = 0; a < size; ++a) {
         for (std::size_t b = 0; b < size; ++b) {
           const bool same = package_of_node_[a] == package_of_node_[b];
           const double value = a == b ? by.local : same ? by.same_package : by.other_package;
-          if (value == 0) {
+          if (value == 0 && whole) {
             return fail(*node, format("\"%s\" lacks \"%s\"", key,
-                                      a == b ? "local"
-                                      : same ? "same_package"
-                                             : "other_package"));
+                                      a == b ? "local" : (same ? "same_package" : "other_package")));
           }
           out.at(a, b) = static_cast<float>(value);
         }
@@ -590,12 +578,6 @@ class ModelReader {
       }
     }
     return true;
-  }
-
-  bool class_figure(const toml::table& judge, const toml::node& node, const char* name, double least,
-                    double most, bool marked, double& out) {
-    if (marked && !node.is_table()) return number(node, name, least, most, out);
-    return figure(judge, node, name, least, most, out);
   }
 
   const std::string& file_;
