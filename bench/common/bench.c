@@ -1,4 +1,5 @@
-// The clock, the calibration loop, the checks and the output of all benchmark programs; no OpenMP, see bench.h.
+// The clock, the calibration loop, the checks and the output of all benchmark programs; no OpenMP, see
+// bench.h.
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -17,7 +18,7 @@ uint64_t bench_now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void bench_fail(const char *format, ...) {
+void bench_fail(const char* format, ...) {
   va_list arguments;
   fflush(stdout);
   fputs("bench: ", stderr);
@@ -29,12 +30,13 @@ void bench_fail(const char *format, ...) {
   _Exit(3);
 }
 
-long bench_parse_long(const char *option, const char *text, long low, long high) {
-  char *end = NULL;
+long bench_parse_long(const char* option, const char* text, long low, long high) {
+  char* end = NULL;
   errno = 0;
   const long value = text ? strtol(text, &end, 10) : 0;
   if (!text || errno || end == text || *end || value < low || value > high) {
-    fprintf(stderr, "bench: %s: \"%s\" is not a whole number from %ld to %ld\n", option, text ? text : "", low, high);
+    fprintf(stderr, "bench: %s: \"%s\" is not a whole number from %ld to %ld\n", option, text ? text : "",
+            low, high);
     exit(2);
   }
   return value;
@@ -45,24 +47,25 @@ double bench_spin_once(void) {
   uint64_t x = start | 1;
   for (int i = 0; i < kSpinSteps; ++i) {
     x = x * 6364136223846793005u + 1442695040888963407u;
-    __asm__ volatile("" : "+r"(x));  // each step waits for the one before: the loop's time is a property of the core
+    // Each step waits for the one before, so the loop's time is a property of the core.
+    __asm__ volatile("" : "+r"(x));
   }
   return (double)(bench_now_ns() - start);
 }
 
-void bench_print_samples(const struct bench_samples *samples) {
+void bench_print_samples(const struct bench_samples* samples) {
   printf("{\"ns\": [");
   for (int i = 0; i < samples->count; ++i) printf("%s%.2f", i ? ", " : "", samples->ns[i]);
   printf("], \"quiet\": %d}", samples->quiet);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
+static int compare_doubles(const void* a, const void* b) {
+  const double x = *(const double*)a;
+  const double y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-double bench_median(const struct bench_samples *samples) {
+double bench_median(const struct bench_samples* samples) {
   double sorted[kBenchMaxSamples];
   if (samples->count == 0) bench_fail("median of no samples");
   memcpy(sorted, samples->ns, sizeof(double) * (size_t)samples->count);

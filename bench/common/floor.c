@@ -1,10 +1,12 @@
-// The machine's own floor: what one cache line costs to travel between two cores. No OpenMP here: two pinned pthreads.
+// The machine's own floor: what one cache line costs to travel between two cores. No OpenMP here: two pinned
+// pthreads.
 //
-// round_trip: A writes its line, B sees it and answers in its own line, A sees the answer. No fork and join can be
-//             faster, since the worker has to learn of the region and the master of its end.
-// exchange:   both write their own line and wait for the other's, as the cheapest possible barrier of two would.
-// one_way is half a round trip. Each line has one writer and stands alone on a pair of lines, because the prefetcher
-// fetches pairs. Prints one JSON object; also the time of the calibration loop on an idle core.
+// round_trip: A writes its line, B sees it and answers in its own line, A sees the answer. No fork and join
+//             can be faster: the worker has to learn of the region and the master of its end.
+// exchange:   both write their own line and wait for the other's, as the cheapest barrier of two would.
+//
+// One way is half a round trip. Each line has one writer and stands alone on a pair of lines, because the
+// prefetcher fetches pairs. Prints one JSON object; also the time of the calibration loop on an idle core.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -42,17 +44,20 @@ static void find_two_cpus(void) {
   if (found < 2) bench_fail("the ping-pong needs two CPUs, this process may use one");
 }
 
-// Turns are numbered through, over all samples: a partner that is one turn ahead is never mistaken for one behind.
-// Waits without a pause instruction: its length varies between processors, and the floor must not contain it.
-static void await(struct line *line, unsigned turn) {
+// Turns are numbered through, over all samples: a partner that is one turn ahead is never mistaken for one
+// behind. Waits without a pause instruction: its length varies between processors, and the floor must not
+// contain it.
+static void await(struct line* line, unsigned turn) {
   while ((int)(atomic_load_explicit(&line->value, memory_order_acquire) - turn) < 0) {
   }
 }
 
-static void say(struct line *line, unsigned turn) { atomic_store_explicit(&line->value, turn, memory_order_release); }
+static void say(struct line* line, unsigned turn) {
+  atomic_store_explicit(&line->value, turn, memory_order_release);
+}
 
-static void *answer(void *argument) {
-  const int samples = *(int *)argument;
+static void* answer(void* argument) {
+  const int samples = *(int*)argument;
   pin(cpus[1]);
   unsigned turn = 0;
   for (int s = 0; s < samples; ++s) {
@@ -68,7 +73,7 @@ static void *answer(void *argument) {
   return NULL;
 }
 
-static double measure(unsigned *turn) {
+static double measure(unsigned* turn) {
   const uint64_t start = bench_now_ns();
   for (int i = 0; i < kTurns; ++i) {
     say(&ping, ++*turn);
@@ -77,7 +82,7 @@ static double measure(unsigned *turn) {
   return (double)(bench_now_ns() - start) / kTurns;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int samples = (int)bench_parse_long("samples", argc > 1 ? argv[1] : "15", 1, kBenchMaxSamples);
   static struct bench_samples round_trip;
   static struct bench_samples exchange;

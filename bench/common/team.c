@@ -1,9 +1,10 @@
-// The quiet moment, and the name of the runtime that serves this process. Main thread only, outside parallel regions.
+// The quiet moment, and the name of the runtime that serves this process. Main thread only, outside parallel
+// regions.
 //
-// The calibration loop takes the same number of cycles each time, so when it takes longer than its minimum, something
-// else had the core (another process, the hypervisor, a lower clock). All threads of the team run it at once, since a
-// sample suffers when either core is disturbed; and they must begin together, since two threads that the kernel has put on
-// one core take turns, each at full speed.
+// The calibration loop takes the same number of cycles each time, so when it takes longer than its minimum,
+// something else had the core (another process, the hypervisor, a lower clock). All threads of the team run
+// it at once, since a sample suffers when either core is disturbed; and they must begin together, since two
+// threads that the kernel has put on one core take turns, each at full speed.
 #define _GNU_SOURCE
 #include "team.h"
 
@@ -19,10 +20,10 @@ static double spin_minimum_ns = 0;
 
 void bench_set_spin_minimum(double ns) { spin_minimum_ns = ns; }
 
-// Parts threads that share a core, by moving each to a CPU of its own and giving its mask back. The kernel leaves such
-// pairs together for a long time when they wait by yielding, and in a virtual machine, where it takes an idle CPU for one
-// that the host has taken away; all runtimes suffer alike, but not in the same rounds. Threads that the runtime has bound
-// to one CPU stay there.
+// Parts threads that share a core, by moving each to a CPU of its own and giving its mask back. The kernel
+// leaves such pairs together for a long time when they wait by yielding, and in a virtual machine, where it
+// takes an idle CPU for one that the host has taken away; all runtimes suffer alike, but not in the same
+// rounds. Threads that the runtime has bound to one CPU stay there.
 static void spread_team(void) {
 #pragma omp parallel
   {
@@ -63,9 +64,10 @@ bool bench_quiet_wait(uint64_t max_wait_ns) {
   return false;
 }
 
-const char *bench_runtime_file(void) {
+const char* bench_runtime_file(void) {
   Dl_info info;
-  void *entry = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
-  if (!entry || !dladdr(entry, &info) || !info.dli_fname) bench_fail("no library answers omp_get_max_threads");
+  void* entry = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+  if (!entry || !dladdr(entry, &info) || !info.dli_fname)
+    bench_fail("no library answers omp_get_max_threads");
   return info.dli_fname;
 }

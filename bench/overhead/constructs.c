@@ -1,9 +1,10 @@
 // The rows of the overhead benchmark, in the style of the EPCC suite: each construct with nothing inside it.
 //
-// Who runs what: run() functions are called by the main thread; the bodies by the whole team. Shared state: `touched` and
-// the order checks are written only while verifying; `guarded` only inside the construct under test that guards it.
-// Repetition loops stand inside the region where the construct does not open one itself, so the region's own cost is
-// spread over all repetitions. Loop bounds are read through a volatile, so that no compiler specialises for them.
+// Who runs what: run() functions are called by the main thread; the bodies by the whole team. Shared state:
+// `touched` and the order checks are written only while verifying; `guarded` only inside the construct under
+// test that guards it. Repetition loops stand inside the region where the construct does not open one itself,
+// so the region's own cost is spread over all repetitions. Loop bounds are read through a volatile, so that
+// no compiler specialises for them.
 #include "constructs.h"
 
 #include <omp.h>
@@ -16,8 +17,8 @@
 #define PRAGMA(text) PRAGMA_OF(text)
 
 enum {
-  kLongLoop = 1024,   // iterations where the schedule hands out chunks
-  kShortLoop = 64,    // iterations of static chunks: no library call per chunk, so only the loop's own cost shows
+  kLongLoop = 1024,  // iterations where the schedule hands out chunks
+  kShortLoop = 64,   // of static chunks, without a library call each: only the loop's own cost shows
   kTaskBatch = 1024,  // beyond libgomp's throttle at 64 tasks per thread, so both its sides are in the figure
   kDependBatch = 512,
   kTreeDepth = 9,   // 1023 nodes
@@ -41,7 +42,7 @@ static inline void report_disorder(void) { __atomic_fetch_add(&disorder, 1, __AT
 
 static int team_size(void) { return omp_get_max_threads(); }
 
-// ---------------------------------------------------------------------------------------------------------------- regions
+// ------------------------------------------------------------------------------------------------- regions
 
 static struct work run_parallel(long reps) {
   for (long r = 0; r < reps; ++r) {
@@ -69,21 +70,22 @@ static struct work run_parallel_reduction(long reps) {
       touch(sum);
     }
   }
-  if (sum != reps * team_size()) bench_fail("parallel reduction: %ld instead of %ld", sum, reps * team_size());
+  if (sum != reps * team_size())
+    bench_fail("parallel reduction: %ld instead of %ld", sum, reps * team_size());
   return (struct work){reps, reps * team_size()};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ loops
+// --------------------------------------------------------------------------------------------------- loops
 
-#define LOOP_ROW(function, iterations, clauses)              \
-  static struct work function(long reps) {                   \
-    const int n = (iterations) * opaque_loop_scale;          \
-    PRAGMA(omp parallel)                                     \
-    for (long r = 0; r < reps; ++r) {                        \
-      PRAGMA(omp for clauses)                                \
-      for (int i = 0; i < n; ++i) touch(i);                  \
-    }                                                        \
-    return (struct work){reps, reps * n};                    \
+#define LOOP_ROW(function, iterations, clauses)     \
+  static struct work function(long reps) {          \
+    const int n = (iterations) * opaque_loop_scale; \
+    PRAGMA(omp parallel)                            \
+    for (long r = 0; r < reps; ++r) {               \
+      PRAGMA(omp for clauses)                       \
+      for (int i = 0; i < n; ++i) touch(i);         \
+    }                                               \
+    return (struct work){reps, reps * n};           \
   }
 
 LOOP_ROW(run_for_static, team_size(), schedule(static))
@@ -121,7 +123,7 @@ static struct work run_ordered(long reps) {
   return (struct work){reps, reps};
 }
 
-// -------------------------------------------------------------------------------------------------------- synchronisation
+// ----------------------------------------------------------------------------------------- synchronisation
 
 static struct work run_barrier(long reps) {
   const int n = team_size();
@@ -145,7 +147,7 @@ static struct work run_single(long reps) {
   return (struct work){reps, reps};
 }
 
-static void check_guarded(const char *name, long expected) {
+static void check_guarded(const char* name, long expected) {
   if (guarded != expected) bench_fail("%s let two threads in: %ld instead of %ld", name, guarded, expected);
 }
 
@@ -209,7 +211,7 @@ static struct work run_atomic(long reps) {
   return (struct work){reps * team_size(), reps * team_size()};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ tasks
+// --------------------------------------------------------------------------------------------------- tasks
 
 static struct work run_task_one_creator(long reps) {
 #pragma omp parallel
@@ -256,7 +258,8 @@ static struct work run_task_nested(long reps) {
 #pragma omp single
     result += fibonacci(kFibonacci);
   }
-  if (result != reps * 144) bench_fail("nested tasks: fibonacci(12) summed to %ld, not %ld", result, reps * 144);
+  if (result != reps * 144)
+    bench_fail("nested tasks: fibonacci(12) summed to %ld, not %ld", result, reps * 144);
   return (struct work){reps * 2 * inner_calls, reps * inner_calls};
 }
 
@@ -356,7 +359,7 @@ static struct work run_taskloop_grain_1(long reps) {
   return (struct work){reps, reps * (long)n};
 }
 
-// ----------------------------------------------------------------------------------------------------------- dependences
+// --------------------------------------------------------------------------------------------- dependences
 
 // `chains` chains side by side: link i of a chain may run only after link i - 1.
 static struct work depend_chains(long reps, int chains) {
@@ -367,7 +370,7 @@ static struct work depend_chains(long reps, int chains) {
 #pragma omp single
   for (long r = 0; r < reps; ++r) {
     for (long i = 0; i < kDependBatch; ++i) {
-      long *link = &links[(i % chains) * kSpread];
+      long* link = &links[(i % chains) * kSpread];
       const long turn = r * (kDependBatch / chains) + i / chains;
 #pragma omp task firstprivate(link, turn) depend(inout : *link)
       {
@@ -384,7 +387,8 @@ static struct work depend_chains(long reps, int chains) {
 static struct work run_depend_chain(long reps) { return depend_chains(reps, 1); }
 static struct work run_depend_chains_8(long reps) { return depend_chains(reps, 8); }
 
-// One writer, then `fan` readers that may run side by side, then the next writer, which waits for all of them.
+// One writer, then `fan` readers that may run side by side, then the next writer, which waits for all of
+// them.
 static struct work depend_fan(long reps, int fan) {
   const long rounds = kDependBatch / (fan + 1);
   long generation = 0;
@@ -397,7 +401,8 @@ static struct work depend_fan(long reps, int fan) {
 #pragma omp task firstprivate(turn, fan) shared(generation, readers) depend(out : generation)
       {
         if (__builtin_expect(verifying, 0)) {
-          if (generation != turn || __atomic_load_n(&readers, __ATOMIC_RELAXED) != turn * fan) report_disorder();
+          if (generation != turn || __atomic_load_n(&readers, __ATOMIC_RELAXED) != turn * fan)
+            report_disorder();
         }
         generation = turn + 1;
         touch(turn);
@@ -420,7 +425,7 @@ static struct work run_depend_fan_2(long reps) { return depend_fan(reps, 2); }
 static struct work run_depend_fan_8(long reps) { return depend_fan(reps, 8); }
 static struct work run_depend_fan_32(long reps) { return depend_fan(reps, 32); }
 
-// ------------------------------------------------------------------------------------------------------- nested parallel
+// ----------------------------------------------------------------------------------------- nested parallel
 
 static struct work run_nested_parallel(long reps) {
   const int levels = omp_get_max_active_levels();
@@ -483,7 +488,7 @@ const struct row constructs[] = {
 };
 const int constructs_count = sizeof constructs / sizeof constructs[0];
 
-void constructs_verify(const struct row *row, long reps) {
+void constructs_verify(const struct row* row, long reps) {
   touched = 0;
   disorder = 0;
   verifying = 1;

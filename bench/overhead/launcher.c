@@ -1,8 +1,8 @@
 // Times whole processes: launcher COUNT MAX_WAIT_US LIBRARY_PATH PROGRAM
 //
-// Starts PROGRAM one at a time with LD_LIBRARY_PATH=LIBRARY_PATH and prints the time from posix_spawn until it has been
-// reaped as JSON. Written in C and free of OpenMP, so that neither an interpreter's fork nor a runtime's idle workers are
-// in the figure. Single-threaded.
+// Starts PROGRAM one at a time with LD_LIBRARY_PATH=LIBRARY_PATH and prints the time from posix_spawn until
+// it has been reaped as JSON. Written in C and free of OpenMP, so that neither an interpreter's fork nor a
+// runtime's idle workers are in the figure. Single-threaded.
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "../common/bench.h"
 
-extern char **environ;
+extern char** environ;
 
 static double spin_minimum_ns = 0;
 
@@ -26,8 +26,8 @@ static int wait_until_quiet(uint64_t max_wait_ns) {
   return 0;
 }
 
-static double time_process(char *program) {
-  char *arguments[] = {program, NULL};
+static double time_process(char* program) {
+  char* arguments[] = {program, NULL};
   pid_t pid;
   int status;
   const uint64_t start = bench_now_ns();
@@ -39,7 +39,7 @@ static double time_process(char *program) {
   return ns;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static struct bench_samples samples;
   if (argc != 5) {
     fputs("usage: launcher COUNT MAX_WAIT_US LIBRARY_PATH PROGRAM\n", stderr);

@@ -1,5 +1,6 @@
-// The smallest program with a parallel region: bench/run times its whole life, from exec to exit, in processes of their
-// own. Built without -fopenmp it is the floor: what a process costs that uses no runtime at all.
+// The smallest program with a parallel region: bench/run times its whole life, from exec to exit, in
+// processes of their own. Built without -fopenmp it is the floor: what a process costs that uses no runtime
+// at all.
 #include <stdlib.h>
 
 int main(void) {
@@ -10,7 +11,7 @@ int main(void) {
     present += 1;
   }
 #ifdef _OPENMP
-  const char *wanted = getenv("OMP_NUM_THREADS");
+  const char* wanted = getenv("OMP_NUM_THREADS");
   return wanted && present == atoi(wanted) ? 0 : 3;
 #else
   return present == 1 ? 0 : 3;

@@ -1,9 +1,9 @@
 // A fixed amount of work in many short regions, for measuring what a runtime burns beside it: quota [STEPS]
 //
-// A step is a region with uneven shares and a barrier, a dynamic loop, and a tree of tasks, about 2 ms of computing in all,
-// the same for any number of threads. Under a CPU quota or with more threads than CPUs, whoever spins while waiting takes
-// time that a worker needs; the caller reads the process's CPU time and the group's throttled periods. The result is
-// checked. Prints the number of threads.
+// A step is a region with uneven shares and a barrier, a dynamic loop, and a tree of tasks, about 2 ms of
+// computing in all, the same for any number of threads. Under a CPU quota or with more threads than CPUs,
+// whoever spins while waiting takes time that a worker needs; the caller reads the process's CPU time and the
+// group's throttled periods. The result is checked. Prints the number of threads.
 #include <omp.h>
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ static void step(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const long steps = bench_parse_long("STEPS", argc > 1 ? argv[1] : "200", 1, 1000000);
   for (long s = 0; s < steps; ++s) step();
   const long expected = steps * (2 * kUnits + 128 + 64);

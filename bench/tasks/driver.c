@@ -2,8 +2,8 @@
 //
 //   fib [--all] [--samples 7] [--budget-ms 1000] [--json] [--spin-min 9800] [--max-wait-us 4000]
 //
-// --all is the shape without cut-off. Samples stop at their number or when the budget is spent, after one at least. The
-// first run is checked, not timed: it pays for page faults and for the team's start.
+// --all is the shape without cut-off. Samples stop at their number or when the budget is spent, after one at
+// least. The first run is checked, not timed: it pays for page faults and for the team's start.
 #include "driver.h"
 
 #include <omp.h>
@@ -13,7 +13,8 @@
 #include "../common/bench.h"
 #include "../common/team.h"
 
-static void run_checked(const struct task_benchmark *benchmark, struct bench_samples *samples, uint64_t max_wait_ns) {
+static void run_checked(const struct task_benchmark* benchmark, struct bench_samples* samples,
+                        uint64_t max_wait_ns) {
   if (benchmark->reset) benchmark->reset();
   const bool quiet = bench_quiet_wait(max_wait_ns);
   const uint64_t start = bench_now_ns();
@@ -25,7 +26,7 @@ static void run_checked(const struct task_benchmark *benchmark, struct bench_sam
   samples->ns[samples->count++] = ns;
 }
 
-int task_benchmark_main(int argc, char **argv, const struct task_benchmark *benchmark) {
+int task_benchmark_main(int argc, char** argv, const struct task_benchmark* benchmark) {
   static struct bench_samples samples;
   bool cutoff = true;
   bool json = false;
@@ -33,13 +34,13 @@ int task_benchmark_main(int argc, char **argv, const struct task_benchmark *benc
   long budget_ms = 1000;
   long max_wait_us = 4000;
   for (int i = 1; i < argc;) {
-    const char *option = argv[i++];
+    const char* option = argv[i++];
     if (strcmp(option, "--all") == 0) {
       cutoff = false;
     } else if (strcmp(option, "--json") == 0) {
       json = true;
     } else {
-      const char *value = i < argc ? argv[i++] : NULL;
+      const char* value = i < argc ? argv[i++] : NULL;
       if (strcmp(option, "--samples") == 0) {
         count = bench_parse_long(option, value, 1, kBenchMaxSamples);
       } else if (strcmp(option, "--budget-ms") == 0) {
@@ -49,8 +50,10 @@ int task_benchmark_main(int argc, char **argv, const struct task_benchmark *benc
       } else if (strcmp(option, "--max-wait-us") == 0) {
         max_wait_us = bench_parse_long(option, value, 0, 10000000);
       } else {
-        fprintf(stderr, "bench: unknown option \"%s\"; legal: --all, --json, --samples, --budget-ms, --spin-min, "
-                        "--max-wait-us\n", option);
+        fprintf(stderr,
+                "bench: unknown option \"%s\"; legal: --all, --json, --samples, --budget-ms, --spin-min, "
+                "--max-wait-us\n",
+                option);
         return 2;
       }
     }
@@ -68,8 +71,8 @@ int task_benchmark_main(int argc, char **argv, const struct task_benchmark *benc
     printf("}}\n");
   } else {
     printf("%s, %s: %.2f ms (median of %d runs, %d threads, %s), result right\n", benchmark->name,
-           cutoff ? benchmark->with_cutoff : benchmark->without_cutoff, bench_median(&samples) / 1e6, samples.count,
-           omp_get_max_threads(), bench_runtime_file());
+           cutoff ? benchmark->with_cutoff : benchmark->without_cutoff, bench_median(&samples) / 1e6,
+           samples.count, omp_get_max_threads(), bench_runtime_file());
   }
   return 0;
 }

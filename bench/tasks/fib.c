@@ -52,7 +52,7 @@ static void check(void) {
   result = -1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct task_benchmark benchmark = {
       "fib", "fib(33), serial below 16", "fib(21)", prepare, NULL, run, check};
   return task_benchmark_main(argc, argv, &benchmark);

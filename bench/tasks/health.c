@@ -1,9 +1,9 @@
-// A health system as a tree of villages, simulated step by step: every village is a task, its parent waits for it and then
-// takes over the patients it could not treat.
+// A health system as a tree of villages, simulated step by step: every village is a task, its parent waits
+// for it and then takes over the patients it could not treat.
 //
-// A village's lists and random numbers are touched by the task that simulates it, and its `referred` list by the parent
-// after the taskwait; so no lock is needed and the outcome is the same in any order. Pointer chasing with a little work
-// per task.
+// A village's lists and random numbers are touched by the task that simulates it, and its `referred` list by
+// the parent after the taskwait; so no lock is needed and the outcome is the same in any order. Pointer
+// chasing with a little work per task.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,19 +13,19 @@
 enum { kBranches = 4, kLevels = 5 };  // 341 villages
 
 struct patient {
-  struct patient *next;
+  struct patient* next;
   int time_left;  // in the present list
   int time_ill;
   int hospitals;
 };
 
 struct list {
-  struct patient *first;
-  struct patient **last;  // where the next one is hung up
+  struct patient* first;
+  struct patient** last;  // where the next one is hung up
 };
 
 struct village {
-  struct village *children[kBranches];
+  struct village* children[kBranches];
   int level;  // leaves have level 1
   int free_staff;
   unsigned state;
@@ -44,40 +44,40 @@ struct totals {
 
 static int steps;
 static int task_level;  // villages at this level or higher are tasks
-static struct village *root;
+static struct village* root;
 static struct totals answer;
 
-static void clear(struct list *list) {
+static void clear(struct list* list) {
   list->first = NULL;
   list->last = &list->first;
 }
 
-static void append(struct list *list, struct patient *patient) {
+static void append(struct list* list, struct patient* patient) {
   patient->next = NULL;
   *list->last = patient;
   list->last = &patient->next;
 }
 
-static struct patient *take_all(struct list *list) {
-  struct patient *first = list->first;
+static struct patient* take_all(struct list* list) {
+  struct patient* first = list->first;
   clear(list);
   return first;
 }
 
 // True with a probability of `percent` per cent.
-static bool chance(struct village *village, unsigned percent) {
+static bool chance(struct village* village, unsigned percent) {
   village->state = village->state * 1664525u + 1013904223u;
   return (village->state >> 8) % 100 < percent;
 }
 
-static void *allocate(size_t bytes) {
-  void *memory = calloc(1, bytes);
+static void* allocate(size_t bytes) {
+  void* memory = calloc(1, bytes);
   if (!memory) bench_fail("health: no memory");
   return memory;
 }
 
-static struct village *build(int level, unsigned *identity) {
-  struct village *village = allocate(sizeof *village);
+static struct village* build(int level, unsigned* identity) {
+  struct village* village = allocate(sizeof *village);
   village->level = level;
   village->free_staff = 1 << level;
   village->state = 2654435761u * ++*identity;
@@ -91,12 +91,12 @@ static struct village *build(int level, unsigned *identity) {
   return village;
 }
 
-static void demolish(struct village *village) {
-  struct list *lists[] = {&village->healthy, &village->waiting, &village->assessed, &village->treated,
+static void demolish(struct village* village) {
+  struct list* lists[] = {&village->healthy, &village->waiting, &village->assessed, &village->treated,
                           &village->referred};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
-    for (struct patient *patient = take_all(lists[i]); patient;) {
-      struct patient *next = patient->next;
+    for (struct patient* patient = take_all(lists[i]); patient;) {
+      struct patient* next = patient->next;
       free(patient);
       patient = next;
     }
@@ -105,7 +105,7 @@ static void demolish(struct village *village) {
   free(village);
 }
 
-static void release(struct village *village, struct patient *patient) {
+static void release(struct village* village, struct patient* patient) {
   ++village->free_staff;
   ++village->cured;
   village->days_ill += patient->time_ill;
@@ -115,9 +115,9 @@ static void release(struct village *village, struct patient *patient) {
 }
 
 // One step of one village; its children have finished theirs.
-static void treat(struct village *village) {
-  struct patient *next;
-  for (struct patient *patient = take_all(&village->treated); patient; patient = next) {
+static void treat(struct village* village) {
+  struct patient* next;
+  for (struct patient* patient = take_all(&village->treated); patient; patient = next) {
     next = patient->next;
     ++patient->time_ill;
     if (--patient->time_left == 0) {
@@ -126,7 +126,7 @@ static void treat(struct village *village) {
       append(&village->treated, patient);
     }
   }
-  for (struct patient *patient = take_all(&village->assessed); patient; patient = next) {
+  for (struct patient* patient = take_all(&village->assessed); patient; patient = next) {
     next = patient->next;
     ++patient->time_ill;
     if (--patient->time_left > 0) {
@@ -141,16 +141,16 @@ static void treat(struct village *village) {
     }
   }
   for (int c = 0; village->level > 1 && c < kBranches; ++c) {
-    for (struct patient *patient = take_all(&village->children[c]->referred); patient; patient = next) {
+    for (struct patient* patient = take_all(&village->children[c]->referred); patient; patient = next) {
       next = patient->next;
       append(&village->waiting, patient);
     }
   }
-  for (struct patient *patient = take_all(&village->healthy); patient; patient = next) {
+  for (struct patient* patient = take_all(&village->healthy); patient; patient = next) {
     next = patient->next;
     append(chance(village, 10) ? &village->waiting : &village->healthy, patient);
   }
-  for (struct patient *patient = take_all(&village->waiting); patient; patient = next) {
+  for (struct patient* patient = take_all(&village->waiting); patient; patient = next) {
     next = patient->next;
     ++patient->time_ill;
     if (village->free_staff > 0) {
@@ -163,18 +163,18 @@ static void treat(struct village *village) {
   }
 }
 
-static void simulate_serial(struct village *village) {
+static void simulate_serial(struct village* village) {
   for (int c = 0; village->level > 1 && c < kBranches; ++c) simulate_serial(village->children[c]);
   treat(village);
 }
 
-static void simulate(struct village *village) {
+static void simulate(struct village* village) {
   if (village->level < task_level) {
     simulate_serial(village);
     return;
   }
   for (int c = 0; village->level > 1 && c < kBranches; ++c) {
-    struct village *child = village->children[c];
+    struct village* child = village->children[c];
 #pragma omp task firstprivate(child)
     simulate(child);
   }
@@ -182,13 +182,13 @@ static void simulate(struct village *village) {
   treat(village);
 }
 
-static void add_up(const struct village *village, struct totals *totals) {
-  const struct list *lists[] = {&village->healthy, &village->waiting, &village->assessed, &village->treated,
+static void add_up(const struct village* village, struct totals* totals) {
+  const struct list* lists[] = {&village->healthy, &village->waiting, &village->assessed, &village->treated,
                                 &village->referred};
   totals->cured += village->cured;
   totals->days_ill += village->days_ill;
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
-    for (const struct patient *patient = lists[i]->first; patient; patient = patient->next) {
+    for (const struct patient* patient = lists[i]->first; patient; patient = patient->next) {
       ++totals->people;
       totals->referrals += patient->hospitals;
     }
@@ -221,15 +221,19 @@ static void check(void) {
   struct totals totals = {0, 0, 0, 0};
   add_up(root, &totals);
   if (memcmp(&totals, &answer, sizeof totals) != 0) {
-    bench_fail("health: cured %ld, days ill %ld, people %ld, referrals %ld instead of %ld, %ld, %ld, %ld", totals.cured,
-               totals.days_ill, totals.people, totals.referrals, answer.cured, answer.days_ill, answer.people,
-               answer.referrals);
+    bench_fail("health: cured %ld, days ill %ld, people %ld, referrals %ld instead of %ld, %ld, %ld, %ld",
+               totals.cured, totals.days_ill, totals.people, totals.referrals, answer.cured, answer.days_ill,
+               answer.people, answer.referrals);
   }
 }
 
-int main(int argc, char **argv) {
-  static const struct task_benchmark benchmark = {"health", "341 villages, 300 steps, serial below level 3",
-                                                  "341 villages, 100 steps, a task per village", prepare, reset, run,
+int main(int argc, char** argv) {
+  static const struct task_benchmark benchmark = {"health",
+                                                  "341 villages, 300 steps, serial below level 3",
+                                                  "341 villages, 100 steps, a task per village",
+                                                  prepare,
+                                                  reset,
+                                                  run,
                                                   check};
   return task_benchmark_main(argc, argv, &benchmark);
 }

@@ -1,6 +1,8 @@
-// All ways to put n queens on an n x n board: a task per queen that can stand, each with its own copy of the board.
+// All ways to put n queens on an n x n board: a task per queen that can stand, each with its own copy of the
+// board.
 //
-// Every task writes its count into a slot of its parent's array; the parent adds the slots up after the taskwait.
+// Every task writes its count into a slot of its parent's array; the parent adds the slots up after the
+// taskwait.
 #include <string.h>
 
 #include "../common/bench.h"
@@ -17,7 +19,7 @@ static int task_rows;  // rows whose placements become tasks
 static long result;
 static const long kSolutions[kMostQueens + 1] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200};
 
-static bool can_stand(const struct board *board, int row, int column) {
+static bool can_stand(const struct board* board, int row, int column) {
   for (int r = 0; r < row; ++r) {
     const int distance = board->column[r] - column;
     if (distance == 0 || distance == row - r || distance == r - row) return false;
@@ -25,7 +27,7 @@ static bool can_stand(const struct board *board, int row, int column) {
   return true;
 }
 
-static long place_serial(struct board *board, int row) {
+static long place_serial(struct board* board, int row) {
   if (row == n) return 1;
   long count = 0;
   for (int column = 0; column < n; ++column) {
@@ -65,11 +67,12 @@ static void run(void) {
 }
 
 static void check(void) {
-  if (result != kSolutions[n]) bench_fail("%d queens stand in %ld ways, not in %ld", n, kSolutions[n], result);
+  if (result != kSolutions[n])
+    bench_fail("%d queens stand in %ld ways, not in %ld", n, kSolutions[n], result);
   result = -1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct task_benchmark benchmark = {
       "nqueens", "11 queens, tasks for 3 rows", "10 queens, a task per queen", prepare, NULL, run, check};
   return task_benchmark_main(argc, argv, &benchmark);

@@ -1,7 +1,8 @@
-// Merge sort in which the merging is parallel too: halves sort as tasks, and a merge splits at the median of its longer
-// run, found in the other by bisection.
+// Merge sort in which the merging is parallel too: halves sort as tasks, and a merge splits at the median of
+// its longer run, found in the other by bisection.
 //
-// Tasks own disjoint slices of `keys` and `scratch`; a taskwait stands between writing a slice and reading it.
+// Tasks own disjoint slices of `keys` and `scratch`; a taskwait stands between writing a slice and reading
+// it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,13 @@ typedef unsigned int Key;
 static size_t count;
 static size_t serial_sort;   // slices up to this size sort serially
 static size_t serial_merge;  // and merge serially
-static Key *input;
-static Key *keys;
-static Key *scratch;
+static Key* input;
+static Key* keys;
+static Key* scratch;
 static unsigned long input_sum;
 static Key input_xor;
 
-static void insertion_sort(Key *a, size_t n) {
+static void insertion_sort(Key* a, size_t n) {
   for (size_t i = 1; i < n; ++i) {
     const Key key = a[i];
     size_t j = i;
@@ -34,7 +35,7 @@ static Key median_of_three(Key a, Key b, Key c) {
   return c < low ? low : c > high ? high : c;
 }
 
-static void quick_sort(Key *a, size_t n) {
+static void quick_sort(Key* a, size_t n) {
   while (n > 16) {
     const Key pivot = median_of_three(a[0], a[n / 2], a[n - 1]);
     size_t i = 0;
@@ -54,7 +55,7 @@ static void quick_sort(Key *a, size_t n) {
   insertion_sort(a, n);
 }
 
-static void merge_serial(const Key *a, size_t na, const Key *b, size_t nb, Key *out) {
+static void merge_serial(const Key* a, size_t na, const Key* b, size_t nb, Key* out) {
   while (na && nb) {
     if (*b < *a) {
       *out++ = *b++;
@@ -67,7 +68,7 @@ static void merge_serial(const Key *a, size_t na, const Key *b, size_t nb, Key *
   memcpy(out, na ? a : b, (na + nb) * sizeof(Key));
 }
 
-static size_t first_not_below(const Key *a, size_t n, Key key) {
+static size_t first_not_below(const Key* a, size_t n, Key key) {
   size_t low = 0;
   while (low < n) {
     const size_t middle = low + (n - low) / 2;
@@ -80,7 +81,7 @@ static size_t first_not_below(const Key *a, size_t n, Key key) {
   return low;
 }
 
-static void merge(const Key *a, size_t na, const Key *b, size_t nb, Key *out) {
+static void merge(const Key* a, size_t na, const Key* b, size_t nb, Key* out) {
   if (na < nb) {
     merge(b, nb, a, na, out);
     return;
@@ -99,7 +100,7 @@ static void merge(const Key *a, size_t na, const Key *b, size_t nb, Key *out) {
 }
 
 // Sorts a[0..n) and leaves the result in a, or in b if into_b.
-static void sort(Key *a, Key *b, size_t n, bool into_b) {
+static void sort(Key* a, Key* b, size_t n, bool into_b) {
   if (n <= serial_sort) {
     quick_sort(a, n);
     if (into_b) memcpy(b, a, n * sizeof(Key));
@@ -156,7 +157,7 @@ static void check(void) {
   if (sum != input_sum || mixed != input_xor) bench_fail("sort: the keys are not the ones that went in");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct task_benchmark benchmark = {
       "sort", "400,000 keys, serial below 2,048", "12,000 keys, serial below 4", prepare, reset, run, check};
   return task_benchmark_main(argc, argv, &benchmark);

@@ -1,8 +1,8 @@
 // Strassen's product of square matrices: seven tasks per level, each with its own temporaries.
 //
-// The entries are small whole numbers, so every sum is exact and the result must equal the schoolbook product bit by bit,
-// whatever the order. Tasks write only to the product they were given; temporaries are freed by their creator after the
-// taskwait.
+// The entries are small whole numbers, so every sum is exact and the result must equal the schoolbook product
+// bit by bit, whatever the order. Tasks write only to the product they were given; temporaries are freed by
+// their creator after the taskwait.
 #include <stdlib.h>
 
 #include "../common/bench.h"
@@ -10,20 +10,20 @@
 
 static int n;
 static int serial_size;
-static double *a;
-static double *b;
-static double *product;
-static double *answer;
+static double* a;
+static double* b;
+static double* product;
+static double* answer;
 
-static double *allocate(size_t count) {
-  double *memory = malloc(count * sizeof(double));
+static double* allocate(size_t count) {
+  double* memory = malloc(count * sizeof(double));
   if (!memory) bench_fail("strassen: no memory");
   return memory;
 }
 
 // In all functions: size x size matrices with rows `stride` apart, temporaries without gaps.
 
-static void multiply_serial(const double *x, int xs, const double *y, int ys, double *z, int zs, int size) {
+static void multiply_serial(const double* x, int xs, const double* y, int ys, double* z, int zs, int size) {
   for (int i = 0; i < size; ++i) {
     for (int j = 0; j < size; ++j) z[i * zs + j] = 0;
     for (int k = 0; k < size; ++k) {
@@ -33,13 +33,13 @@ static void multiply_serial(const double *x, int xs, const double *y, int ys, do
   }
 }
 
-static void combine(const double *x, const double *y, int stride, double sign, double *z, int size) {
+static void combine(const double* x, const double* y, int stride, double sign, double* z, int size) {
   for (int i = 0; i < size; ++i) {
     for (int j = 0; j < size; ++j) z[i * size + j] = x[i * stride + j] + sign * y[i * stride + j];
   }
 }
 
-static void multiply(const double *x, int xs, const double *y, int ys, double *z, int zs, int size) {
+static void multiply(const double* x, int xs, const double* y, int ys, double* z, int zs, int size) {
   if (size <= serial_size) {
     multiply_serial(x, xs, y, ys, z, zs, size);
     return;
@@ -48,9 +48,9 @@ static void multiply(const double *x, int xs, const double *y, int ys, double *z
   const size_t area = (size_t)h * h;
   const double *x11 = x, *x12 = x + h, *x21 = x + h * xs, *x22 = x + h * xs + h;
   const double *y11 = y, *y12 = y + h, *y21 = y + h * ys, *y22 = y + h * ys + h;
-  double *memory = allocate(17 * area);
-  double *m[7];
-  double *s[10];
+  double* memory = allocate(17 * area);
+  double* m[7];
+  double* s[10];
   for (int i = 0; i < 7; ++i) m[i] = memory + (size_t)i * area;
   for (int i = 0; i < 10; ++i) s[i] = memory + (size_t)(7 + i) * area;
   combine(x11, x22, xs, 1, s[0], h);
@@ -123,7 +123,7 @@ static void check(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct task_benchmark benchmark = {
       "strassen", "512 x 512, serial at 64", "256 x 256, serial at 8", prepare, reset, run, check};
   return task_benchmark_main(argc, argv, &benchmark);

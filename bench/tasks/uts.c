@@ -1,8 +1,8 @@
-// Counts a tree nobody can foresee: whether a node has children follows from a hash of its path, so subtrees of one node
-// differ in size by orders of magnitude and the load must be balanced while running.
+// Counts a tree nobody can foresee: whether a node has children follows from a hash of its path, so subtrees
+// of one node differ in size by orders of magnitude and the load must be balanced while running.
 //
-// The root has many children; any other node has eight, or none with a probability that keeps the tree finite. Each task
-// writes its subtree's count into a slot of its parent's array.
+// The root has many children; any other node has eight, or none with a probability that keeps the tree
+// finite. Each task writes its subtree's count into a slot of its parent's array.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,8 +89,13 @@ static void check(void) {
   result = -1;
 }
 
-int main(int argc, char **argv) {
-  static const struct task_benchmark benchmark = {
-      "uts", "400 unbalanced trees, tasks to depth 12", "400 unbalanced trees, a task per node", prepare, NULL, run, check};
+int main(int argc, char** argv) {
+  static const struct task_benchmark benchmark = {"uts",
+                                                  "400 unbalanced trees, tasks to depth 12",
+                                                  "400 unbalanced trees, a task per node",
+                                                  prepare,
+                                                  NULL,
+                                                  run,
+                                                  check};
   return task_benchmark_main(argc, argv, &benchmark);
 }
