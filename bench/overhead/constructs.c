@@ -17,8 +17,8 @@
 #define PRAGMA(text) PRAGMA_OF(text)
 
 enum {
-  kLongLoop = 1024,  // iterations where the schedule hands out chunks
-  kShortLoop = 64,   // of static chunks, without a library call each: only the loop's own cost shows
+  kLongLoop = 1024,   // iterations where the schedule hands out chunks
+  kShortLoop = 64,    // of static chunks, without a library call each: only the loop's own cost shows
   kTaskBatch = 1024,  // beyond libgomp's throttle at 64 tasks per thread, so both its sides are in the figure
   kDependBatch = 512,
   kTreeDepth = 9,   // 1023 nodes
