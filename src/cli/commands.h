@@ -1,0 +1,35 @@
+// The subcommands of `hearth`, one file each. Each returns the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hearth::cli {
+
+// Exit statuses of our own, kept apart from what programs commonly return; those of a program pass through.
+inline constexpr int kExitUsage = 2;           // bad arguments
+inline constexpr int kExitVerify = 3;          // the program ended well, but --verify found that Hearth did not serve it all
+inline constexpr int kExitNotExecutable = 126; // as shells have it
+inline constexpr int kExitNotFound = 127;
+
+struct RunRequest {
+  std::vector<std::string> command;
+  std::string policy;       // empty: as the environment says
+  std::string threads;      // OMP_NUM_THREADS; empty: as the environment says
+  bool verify = false;
+  std::string verify_file;  // where the JSON goes; empty: printed only
+};
+
+int run_main(const RunRequest& request);
+
+/// `names`: only these options; empty: all.
+int env_main(bool json, const std::vector<std::string>& names);
+
+/// Paths of what belongs to this installation, found from where this program lies.
+struct Installation {
+  std::string library;  // libhearth.so
+  std::string audit;    // libhearth-audit.so
+};
+Installation find_installation();
+
+}  // namespace hearth::cli

@@ -1,0 +1,142 @@
+// `hearth env`: every option of the table with its value, where the value came from, what it means and what is legal.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "cli/commands.h"
+#include "runtime/settings.h"
+
+namespace hearth::cli {
+namespace {
+
+struct Row {
+  const Option* option;
+  std::string value;
+  std::string source;  // "default", or the variable
+};
+
+Row make_row(const OptionReader& given, const rt::Settings& settings, OptionId id) {
+  const Option& row = option(id);
+  Row out{&row, {}, "default"};
+  const bool honoured = row.role == Option::own || row.role == Option::feeding;
+  if (honoured) {
+    std::vector<char> text(rt::kSettingsStorage);
+    const std::size_t length = rt::setting_text(settings, id, text.data(), text.size());
+    out.value.assign(text.data(), length);
+    const std::string_view source = rt::setting_source(given, settings, id);
+    if (!source.empty()) out.source = source;
+  } else {
+    out.value = "ignored";
+    if (given[id].given()) out.source = given[id].variable;
+  }
+  return out;
+}
+
+const char* role_name(Option::Role role) {
+  switch (role) {
+    case Option::own: return "honoured";
+    case Option::feeding: return "honoured";
+    case Option::ignored:
+    case Option::harmless: return "ignored";
+  }
+  return "honoured";
+}
+
+void print_json(const std::vector<Row>& rows) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    nlohmann::ordered_json item;
+    item["name"] = row.option->name;
+    item["value"] = row.value;
+    item["source"] = row.source;
+    item["status"] = role_name(row.option->role);
+    item["type"] = option_type_name(row.option->type);
+    item["default"] = row.option->fallback;
+    item["legal"] = row.option->legal;
+    item["meaning"] = row.option->meaning;
+    auto aliases = nlohmann::ordered_json::array();
+    ListReader reader(row.option->aliases, ' ');
+    std::string_view alias;
+    while (!row.option->aliases.empty() && reader.next(alias)) aliases.push_back(alias);
+    item["aliases"] = aliases;
+    out.push_back(item);
+  }
+  // A value may be any bytes; those that are no UTF-8 are shown replaced rather than refused.
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void print_wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::size_t column = indent;
+  fmt::print("{:{}}", "", indent);
+  while (!text.empty()) {
+    const std::size_t stop = text.find(' ');
+    const std::string_view word = text.substr(0, stop);
+    if (column > indent && column + 1 + word.size() > width) {
+      fmt::print("\n{:{}}", "", indent);
+      column = indent;
+    }
+    fmt::print("{}{}", column > indent ? " " : "", word);
+    column += word.size() + (column > indent ? 1 : 0);
+    text = stop == std::string_view::npos ? std::string_view() : text.substr(stop + 1);
+  }
+  fmt::print("\n");
+}
+
+void print_text(const std::vector<Row>& rows) {
+  constexpr std::size_t kWidth = 100;
+  for (const Row& row : rows) {
+    const bool honoured = row.option->role == Option::own || row.option->role == Option::feeding;
+    if (honoured) {
+      fmt::print("{} = {}   ({})\n", row.option->name, row.value,
+                 row.source == "default" ? "default" : "from " + row.source);
+    } else {
+      fmt::print("{}: ignored{}\n", row.option->name, row.source == "default" ? "" : "   (set)");
+    }
+    print_wrapped(row.option->meaning, 4, kWidth);
+    if (honoured) print_wrapped(fmt::format("legal: {}", row.option->legal), 4, kWidth);
+    if (!row.option->aliases.empty()) print_wrapped(fmt::format("also: {}", row.option->aliases), 4, kWidth);
+  }
+}
+
+}  // namespace
+
+int env_main(bool json, const std::vector<std::string>& names) {
+  OptionReader given;
+  given.read(environ, process_is_privileged());
+  const auto storage = std::make_unique<char[]>(rt::kSettingsStorage);
+  const rt::Settings settings = rt::parse_settings(given, storage.get(), rt::kSettingsStorage);
+
+  std::vector<Row> rows;
+  std::vector<bool> matched(names.size(), false);
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const Option& row = option(option_at(i));
+    bool wanted = names.empty();
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      bool same = row.name == names[n];
+      ListReader aliases(row.aliases, ' ');
+      std::string_view alias;
+      while (aliases.next(alias)) same = same || (!alias.empty() && alias == names[n]);
+      if (!same) continue;
+      wanted = true;
+      matched[n] = true;
+    }
+    if (wanted) rows.push_back(make_row(given, settings, row.id));
+  }
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (matched[n]) continue;
+    fmt::print(stderr, "hearth: {}: no such option; `hearth env` lists all.\n", names[n]);
+    return kExitUsage;
+  }
+  if (json) {
+    print_json(rows);
+  } else {
+    print_text(rows);
+  }
+  return 0;
+}
+
+}  // namespace hearth::cli

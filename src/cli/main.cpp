@@ -1,0 +1,90 @@
+// The command line: reads the arguments and calls the subcommand. See commands.h for what each does.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "runtime/settings.h"
+#if HEARTH_HAS_TOPO
+#include "cli/topo.h"
+#endif
+
+namespace {
+
+using namespace hearth;
+
+std::string check_policy(const std::string& name) {
+  std::string legal;
+  for (const std::string_view policy : rt::kPolicyNames) {
+    if (same_word(name, policy)) return {};
+    legal += (legal.empty() ? "" : ", ") + std::string(policy);
+  }
+  return fmt::format("\"{}\": no such policy; legal: {}", name, legal);
+}
+
+std::string check_threads(const std::string& text) {
+  std::int64_t values[rt::kMaxNestingList];
+  const auto parsed = parse_integer_list(text, 1, INT32_MAX, values, rt::kMaxNestingList);
+  if (parsed) return {};
+  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure), parsed.column(),
+                     option(OptionId::omp_num_threads).legal);
+}
+
+std::string version_text() {
+  const cli::Installation installation = cli::find_installation();
+  return fmt::format("hearth {}, OpenMP 5.2\nlibrary: {}", HEARTH_VERSION,
+                     installation.library.empty() ? "not found" : installation.library);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#if HEARTH_HAS_TOPO
+  // topo reads its own arguments.
+  if (argc > 1 && std::string_view(argv[1]) == "topo") return cli::topo_main(argc - 1, argv + 1);
+#endif
+
+  CLI::App app{"Hearth runs OpenMP programs, unmodified, on its own runtime."};
+  app.name("hearth");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text, "Print the version and where the library is");
+  app.footer("Manual pages: hearth(1), libhearth(7).");
+
+  cli::RunRequest request;
+  CLI::App* run = app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
+  run->add_option("--policy", request.policy, "Who gets a ready task: work-stealing or central")->check(check_policy);
+  run->add_option("--threads", request.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
+      ->check(check_threads);
+  CLI::Option* verify =
+      run->add_flag("--verify{-}", request.verify_file,
+                    "Report how many regions and tasks Hearth served, as JSON into a file with --verify=FILE; fail if another "
+                    "runtime served any");
+  run->prefix_command();
+  run->callback([&] {
+    request.command = run->remaining();
+    if (!request.command.empty() && request.command.front() == "--") request.command.erase(request.command.begin());
+    if (request.command.empty()) throw CLI::RequiredError("a program to run");
+    request.verify = verify->count() > 0;
+    if (request.verify_file == "-") request.verify_file.clear();
+  });
+
+  bool json = false;
+  std::vector<std::string> names;
+  CLI::App* env = app.add_subcommand("env", "Every option: its value, where that came from, its meaning, what is legal");
+  env->add_flag("--json", json, "Print JSON");
+  env->add_option("names", names, "Only these options");
+
+#if HEARTH_HAS_TOPO
+  app.add_subcommand("topo", "The machine as Hearth sees it");  // for --help only; handled above
+#endif
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "hearth: {}\nTry: hearth --help\n", error.what());
+    return cli::kExitUsage;
+  }
+  return run->parsed() ? cli::run_main(request) : cli::env_main(json, names);
+}
