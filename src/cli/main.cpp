@@ -39,11 +39,6 @@ std::string version_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
-#if HEARTH_HAS_TOPO
-  // topo reads its own arguments.
-  if (argc > 1 && std::string_view(argv[1]) == "topo") return cli::topo_main(argc - 1, argv + 1);
-#endif
-
   CLI::App app{"Hearth runs OpenMP programs, unmodified, on its own runtime."};
   app.name("hearth");
   app.require_subcommand(1);
@@ -75,16 +70,19 @@ int main(int argc, char** argv) {
   env->add_option("names", names, "Only these options");
 
 #if HEARTH_HAS_TOPO
-  app.add_subcommand("topo", "The machine as Hearth sees it");  // for --help only; handled above
+  cli::register_topo(app);  // does its work while the arguments are parsed
 #endif
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help, --version
     return app.exit(done);
+  } catch (const CLI::RuntimeError& failed) {  // a subcommand failed, and has said so
+    return failed.get_exit_code();
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "hearth: {}\nTry: hearth --help\n", error.what());
     return cli::kExitUsage;
   }
+  if (!run->parsed() && !env->parsed()) return 0;
   return run->parsed() ? cli::run_main(request) : cli::env_main(json, names);
 }

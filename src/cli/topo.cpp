@@ -270,10 +270,10 @@ std::string describe_machine(const Machine& machine, bool utf8) {
   for (const Location& location : machine.locations) {
     names.push_back(fmt::format("{}", machine.nodes[static_cast<std::size_t>(location.node)].os));
   }
+  if (names.size() == 1) return text + "\nLocations: 1 node\n";
   text +=
-      fmt::format("\nLocations: {} with {} between them ({}; row: who computes, column: where the data is)\n",
-                  counted(names.size(), "node", "nodes"), names.size() == 1 ? "no distances" : "distances",
-                  topology::distance_source_name(machine.distance_source));
+      fmt::format("\nLocations: {} nodes; distances from {} (row: who computes, column: where the data is)\n",
+                  names.size(), topology::distance_source_name(machine.distance_source));
   text += table(machine.location_distance, names);
   return text;
 }
