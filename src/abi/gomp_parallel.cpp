@@ -6,6 +6,7 @@
 
 #include "abi/export.h"
 #include "runtime/barrier.h"
+#include "runtime/events.h"
 #include "runtime/fork.h"
 #include "runtime/tasking.h"
 
@@ -26,13 +27,23 @@ Region gomp_region(void (*fn)(void*), void* data, unsigned num_threads, unsigned
 }  // namespace
 
 HEARTH_EXPORT void GOMP_parallel(void (*fn)(void*), void* data, unsigned num_threads, unsigned flags) {
-  hearth::rt::parallel(Thread::current(), gomp_region(fn, data, num_threads, flags));
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  hearth::rt::parallel(self, gomp_region(fn, data, num_threads, flags));
 }
 
 HEARTH_EXPORT void GOMP_parallel_start(void (*fn)(void*), void* data, unsigned num_threads) {
-  hearth::rt::begin_region(Thread::current(), gomp_region(fn, data, num_threads, 0));
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  hearth::rt::begin_region(self, gomp_region(fn, data, num_threads, 0));
+  if (hearth::rt::events::active())
+    hearth::rt::events::enter_user_code(self->task, __builtin_frame_address(0));
 }
 
 HEARTH_EXPORT void GOMP_parallel_end() { hearth::rt::end_region(Thread::current()); }
 
-HEARTH_EXPORT void GOMP_barrier() { hearth::rt::barrier(Thread::current()); }
+HEARTH_EXPORT void GOMP_barrier() {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  hearth::rt::barrier(self);
+}

@@ -7,6 +7,7 @@
 #include "abi/export.h"
 #include "abi/kmp_types.h"
 #include "runtime/barrier.h"
+#include "runtime/events.h"
 #include "runtime/fork.h"
 #include "runtime/tasking.h"
 
@@ -17,8 +18,7 @@ namespace {
 
 constexpr std::int32_t kMaxArgsOnStack = 64;
 
-void fork_call(std::int32_t argc, void* microtask, std::va_list list, bool serial) {
-  Thread* self = Thread::current();
+void fork_call(Thread* self, std::int32_t argc, void* microtask, std::va_list list) {
   void* few[kMaxArgsOnStack];
   void** argv = argc <= kMaxArgsOnStack
                     ? few
@@ -29,7 +29,7 @@ void fork_call(std::int32_t argc, void* microtask, std::va_list list, bool seria
   region.argv = argv;
   region.argc = argc;
   region.is_kmp = true;
-  region.num_threads = serial ? 1 : self->pushed_threads;
+  region.num_threads = self->pushed_threads;
   region.proc_bind = self->pushed_bind;
   self->pushed_threads = 0;
   self->pushed_bind = 0;
@@ -39,15 +39,18 @@ void fork_call(std::int32_t argc, void* microtask, std::va_list list, bool seria
 }  // namespace
 
 HEARTH_EXPORT void __kmpc_fork_call(ident_t*, std::int32_t argc, void* microtask, ...) {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
   std::va_list list;
   va_start(list, microtask);
-  fork_call(argc, microtask, list, false);
+  fork_call(self, argc, microtask, list);
   va_end(list);
 }
 
 HEARTH_EXPORT void __kmpc_fork_call_if(ident_t*, std::int32_t argc, void* microtask, std::int32_t condition,
                                        void* args) {
   Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
   Region region;
   region.function = microtask;
   region.argv = &args;
@@ -61,9 +64,14 @@ HEARTH_EXPORT void __kmpc_fork_call_if(ident_t*, std::int32_t argc, void* microt
 }
 
 HEARTH_EXPORT void __kmpc_serialized_parallel(ident_t*, std::int32_t) {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
   Region region;
   region.num_threads = 1;
-  hearth::rt::begin_region(Thread::current(), region);
+  region.is_kmp = true;
+  hearth::rt::begin_region(self, region);
+  if (hearth::rt::events::active())
+    hearth::rt::events::enter_user_code(self->task, __builtin_frame_address(0));
 }
 
 HEARTH_EXPORT void __kmpc_end_serialized_parallel(ident_t*, std::int32_t) {
@@ -94,4 +102,15 @@ HEARTH_EXPORT void __kmpc_push_proc_bind(ident_t*, std::int32_t, std::int32_t pr
   Thread::current()->pushed_bind = proc_bind;
 }
 
-HEARTH_EXPORT void __kmpc_barrier(ident_t*, std::int32_t) { hearth::rt::barrier(Thread::current()); }
+HEARTH_EXPORT void __kmpc_barrier(ident_t* where, std::int32_t) {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  if (hearth::rt::events::active()) {
+    constexpr std::int32_t kExplicit = 0x20, kImplicit = 0x40;  // in ident_t::flags
+    hearth::rt::events::set_barrier_kind(
+        self, (where->flags & kExplicit) != 0   ? ompt_sync_region_barrier_explicit
+              : (where->flags & kImplicit) != 0 ? ompt_sync_region_barrier_implicit_workshare
+                                                : ompt_sync_region_barrier_implementation);
+  }
+  hearth::rt::barrier(self);
+}

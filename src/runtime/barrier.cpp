@@ -1,5 +1,6 @@
 #include "runtime/barrier.h"
 
+#include "runtime/events.h"
 #include "runtime/tasking.h"
 #include "runtime/wait.h"
 
@@ -79,9 +80,7 @@ bool alone(Thread* self) {
   return false;
 }
 
-}  // namespace
-
-bool barrier(Thread* self, bool cancellable) {
+bool wait_for_team(Thread* self, bool cancellable) {
   Team* team = self->team;
   Member* me = self->member;
   if (team->size == 1) return alone(self);
@@ -133,6 +132,16 @@ bool barrier(Thread* self, bool cancellable) {
   }
   me->in_barrier = false;
   return give_up();
+}
+
+}  // namespace
+
+bool barrier(Thread* self, bool cancellable) {
+  if (!events::active()) return wait_for_team(self, cancellable);
+  events::barrier_begin(self);
+  const bool cancelled = wait_for_team(self, cancellable);
+  events::barrier_end(self);
+  return cancelled;
 }
 
 void arrive_at_join(Thread* self) {

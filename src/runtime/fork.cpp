@@ -8,6 +8,7 @@
 #include "policy/task_policy.h"
 #include "runtime/affinity.h"
 #include "runtime/barrier.h"
+#include "runtime/events.h"
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
 #include "runtime/team_memory.h"
@@ -65,6 +66,9 @@ std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
 }
 
 Team* begin_region(Thread* self, const Region& region) {
+  if (events::active())
+    events::parallel_begin(self, region,
+                           region.num_threads > 0 ? region.num_threads : self->task->icvs->nthreads);
   std::int32_t size = decide_team_size(self, region.num_threads);
   Team* team = team_for(self, size);
   if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size);
@@ -99,6 +103,7 @@ Team* begin_region(Thread* self, const Region& region) {
   }
   if (HEARTH_UNLIKELY(affinity_active())) place_team(team, region.proc_bind);
 
+  if (events::active()) events::region_published(self, team);
   ForkLine& line = team->fork;
   line.is_kmp = region.is_kmp;
   line.argc = region.argc;
@@ -123,17 +128,24 @@ Team* begin_region(Thread* self, const Region& region) {
   self->tid = 0;
   ++self->regions_served;
   begin_implicit_task(self, &mine);
+  if (events::active()) events::implicit_task_begin(self);
   return team;
 }
 
 void end_region(Thread* self) {
   Team* team = self->team;
+  if (events::active()) events::join_begin(self);
   wait_for_join(self);
+  if (events::active()) {
+    events::join_end(self);
+    events::implicit_task_end(self);
+  }
   Member* outer = team->parent_member;
   self->member = outer;
   self->team = team->parent;
   self->tid = outer->tid;
   self->task = team->parent_task;
+  if (events::active()) events::parallel_end(self, team);
 }
 
 void run_share(Thread* self, const ForkLine& line) {
@@ -141,8 +153,10 @@ void run_share(Thread* self, const ForkLine& line) {
     std::int32_t gtid = self->gtid;
     std::int32_t btid = self->tid;
     void** argv = line.argc <= ForkLine::kInlineArgs ? const_cast<void**>(line.args) : line.argv;
-    hearth_invoke_microtask(line.function, &gtid, &btid, line.argc, argv);
+    void** exit_frame = events::active() ? &self->task->ompt_exit_frame : nullptr;
+    hearth_invoke_microtask(line.function, &gtid, &btid, line.argc, argv, exit_frame);
   } else {
+    if (events::active()) events::enter_user_code(self->task, __builtin_frame_address(0));
     reinterpret_cast<TaskFunction>(line.function)(line.data);
   }
 }
@@ -160,6 +174,7 @@ void serve_team(Thread* self, Member* member) {
   self->tid = member->tid;
   self->task = &member->implicit;
   std::uint64_t seen = member->seen_go;
+  bool told = false;  // an OMPT tool knows of an implicit task that is still in its last barrier
   for (;;) {
     std::uint64_t go = seen;
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
@@ -168,12 +183,20 @@ void serve_team(Thread* self, Member* member) {
              help_between_regions(self, seen);
     });
     seen = go;
+    if (HEARTH_UNLIKELY(told)) {
+      events::join_end(self);
+      events::implicit_task_end(self);
+      told = false;
+    }
     if (HEARTH_UNLIKELY((go & 1) != 0)) break;
     if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
       continue;
     begin_implicit_task(self, member);
     if (HEARTH_UNLIKELY(member->place != self->bound_place)) bind_to_place(self, member->place);
+    told = events::active();
+    if (told) events::implicit_task_begin(self);
     run_share(self, team->fork);
+    if (told) events::join_begin(self);
     arrive_at_join(self);
   }
   for (Team* child : {member->hot_child, member->serial_child})

@@ -33,7 +33,8 @@ void parallel(Thread* self, const Region& region);
 
 /// Call an outlined function of clang's with any number of arguments (microtask_*.S).
 extern "C" void hearth_invoke_microtask(void* function, std::int32_t* gtid, std::int32_t* btid,
-                                        std::int32_t argc, void** argv) __attribute__((visibility("hidden")));
+                                        std::int32_t argc, void** argv, void** exit_frame)
+    __attribute__((visibility("hidden")));
 
 /// A worker thread's whole life in a team: from hire to dismissal.
 void serve_team(Thread* self, Member* member);

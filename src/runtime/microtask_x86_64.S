@@ -1,4 +1,5 @@
-// void hearth_invoke_microtask(void* function, int32_t* gtid, int32_t* btid, int32_t argc, void** argv)
+// void hearth_invoke_microtask(void* function, int32_t* gtid, int32_t* btid, int32_t argc, void** argv,
+//                              void** exit_frame)
 //
 // Calls function(gtid, btid, argv[0], ..., argv[argc-1]) by the System V convention: six integer registers, the rest on the
 // stack. The frame pointer is kept and described for unwinders, since exceptions and tools walk through here.
@@ -15,6 +16,10 @@ hearth_invoke_microtask:
         movq    %rsp, %rbp
         .cfi_def_cfa_register %rbp
         movq    %rdi, %rax              // function
+        testq   %r9, %r9                // where OMPT wants to know this frame, or null
+        je      4f
+        movq    %rbp, (%r9)
+4:
         movq    %rsi, %rdi              // gtid
         movq    %rdx, %rsi              // btid
         movslq  %ecx, %r10              // argc

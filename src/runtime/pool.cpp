@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "runtime/events.h"
 #include "runtime/fork.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
@@ -35,6 +36,7 @@ constinit Pool pool;
 void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   tls_thread = self;
+  if (events::active()) events::thread_begin(self, ompt_thread_worker);
   for (;;) {
     Member* member = nullptr;
     wait_until(self->parked, [&] {
@@ -48,6 +50,7 @@ void* worker_main(void* arg) {
     self->next_idle = pool.idle;
     pool.idle = self;
   }
+  if (events::active()) events::thread_end(self);
   tls_thread = nullptr;
   LockGuard guard(pool.lock);
   self->retire.store(false, std::memory_order_relaxed);

@@ -118,6 +118,10 @@ void free_task(Thread* self, Task* task) {
   ++slab.away_count;
 }
 
+std::size_t payload_bytes(const Task& task) {
+  return task.size_class < Slab::kClasses ? Slab::payload_of(task.size_class) : 0;
+}
+
 void flush_away(Thread* self) {
   Slab& slab = self->slab;
   if (slab.away_head != nullptr) return_chain(slab.away_home, slab.away_head, slab.away_tail);

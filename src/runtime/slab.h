@@ -38,6 +38,8 @@ struct Slab {
 /// `size_class`. Null when memory is refused. Caller: the thread itself.
 Task* allocate_task(Thread* self, std::size_t payload);
 void free_task(Thread* self, Task* task);
+/// The room behind the descriptor; 0 when it was too large for the size classes.
+std::size_t payload_bytes(const Task& task);
 /// Send home what waits in the outgoing batch (before the thread sleeps or leaves).
 void flush_away(Thread* self);
 

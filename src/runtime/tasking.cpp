@@ -6,6 +6,7 @@
 #include "policy/task_policy.h"
 #include "runtime/depend.h"
 #include "runtime/detach.h"
+#include "runtime/events.h"
 #include "runtime/shared_queue.h"
 #include "runtime/wait.h"
 
@@ -119,6 +120,32 @@ Task* find_task(Thread* self, Accept accept) {
   return steal(self, accept);
 }
 
+inline void run_body(Thread* self, Task* task) {
+  if (task->is(kTaskKmp))
+    task->routine(self->gtid, task->data);
+  else
+    task->function(task->data);
+}
+
+// The body, with an OMPT tool watching.
+[[gnu::noinline]] void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
+  void* const codeptr = self->ompt_codeptr;
+  const std::int32_t state = self->ompt_state;
+  events::task_begin(self, outer, task, __builtin_frame_address(0));
+  if (cancelled)
+    events::cancel_discarded(self, task);
+  else
+    run_body(self, task);
+  const bool detached = task->is(kTaskDetachable | kTaskProxy) &&
+                        task->detach_state.load(std::memory_order_acquire) == kDetachRunning;
+  events::task_end(self, task, outer,
+                   cancelled  ? ompt_task_cancel
+                   : detached ? ompt_task_detach
+                              : ompt_task_complete);
+  self->ompt_codeptr = codeptr;
+  self->ompt_state = state;
+}
+
 void wake_for_task(Team* team) {
   // notify_one() carries the fence that publishes the queued task before the look for sleepers.
   team->events.notify_one();
@@ -196,13 +223,13 @@ void run_task(Thread* self, Task* task) {
   task->children.open(self);
   self->task = task;
   ++self->tasks_served;
-  if (HEARTH_LIKELY(task->group == nullptr && task->team->cancel.load(std::memory_order_relaxed) == 0) ||
-      !is_cancelled(task)) {
-    if (task->is(kTaskKmp))
-      task->routine(self->gtid, task->data);
-    else
-      task->function(task->data);
-  }
+  const bool cancelled =
+      HEARTH_UNLIKELY(task->group != nullptr || task->team->cancel.load(std::memory_order_relaxed) != 0) &&
+      is_cancelled(task);
+  if (events::active())
+    run_told(self, outer, task, cancelled);
+  else if (!cancelled)
+    run_body(self, task);
   self->task = outer;
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !body_ended_with_event_fulfilled(task))
     return;

@@ -43,13 +43,16 @@ struct alignas(kCacheLinePair) Thread {
   std::uint64_t shared_writes = 0;
 
   Team* root_team = nullptr;  // the implicit team of one around a root thread
+  Team* initial_team = nullptr;     // kept for the next target region (initial_task.h)
   void* threadprivate = nullptr;
   void* gomp_copy = nullptr;
   pthread_t handle{};
   std::int32_t bound_place = -2;  // which place the kernel mask was last set to
   std::uint64_t ompt_thread_data = 0;
   void* ompt_codeptr = nullptr;  // return address into the program of the entry point we are in
+  std::uint64_t ompt_next_parallel = 0;  // the data of the region that is being forked
   std::int32_t ompt_state = 0;
+  std::int32_t ompt_barrier_kind = 3;    // ompt_sync_region_barrier_explicit
   std::uint64_t ompt_wait_id = 0;
 
   // Parking: how the pool hands this thread a team. Written by the thread that hires.

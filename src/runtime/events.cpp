@@ -1,0 +1,331 @@
+#include "runtime/events.h"
+
+#include <cstring>
+
+#include "base/log.h"
+#include "runtime/depend.h"
+#include "runtime/fork.h"
+#include "runtime/ompt_callbacks.h"
+
+namespace hearth::rt::events {
+
+constinit bool active_word = false;
+constinit std::atomic<ompt_callback_t> callbacks[kCallbacks] = {};
+
+// Calls the tool's callback of that name, if it has set one.
+#define HEARTH_TELL(name, ...)                                    \
+  do {                                                            \
+    if (auto* told = callback<name##_t>(name)) told(__VA_ARGS__); \
+  } while (0)
+#define HEARTH_TELL_AS(name, type, ...)                       \
+  do {                                                        \
+    if (auto* told = callback<type>(name)) told(__VA_ARGS__); \
+  } while (0)
+
+namespace {
+
+ompt_data_t* data(std::uint64_t& word) { return reinterpret_cast<ompt_data_t*>(&word); }
+ompt_data_t* parallel_data(Thread* self) { return data(self->team->ompt_parallel_data); }
+ompt_data_t* task_data(Thread* self) { return data(self->task->ompt_task_data); }
+ompt_wait_id_t wait_id(const void* lock) { return reinterpret_cast<ompt_wait_id_t>(lock); }
+
+ompt_frame_t* frame_of(Task* task) { return reinterpret_cast<ompt_frame_t*>(&task->ompt_exit_frame); }
+static_assert(offsetof(ompt_frame_t, enter_frame) == sizeof(void*) && sizeof(ompt_frame_t) == 24);
+static_assert(offsetof(Task, ompt_enter_frame) == offsetof(Task, ompt_exit_frame) + 8 &&
+              offsetof(Task, ompt_exit_flags) == offsetof(Task, ompt_exit_frame) + 16 &&
+              offsetof(Task, ompt_enter_flags) == offsetof(Task, ompt_exit_frame) + 20);
+static_assert(sizeof(ompt_data_t) == sizeof(std::uint64_t));
+
+constexpr int kUserFrame = ompt_frame_application | ompt_frame_framepointer;
+constexpr int kRuntimeFrame = ompt_frame_runtime | ompt_frame_framepointer;
+
+void clear_ompt(Task* task) {
+  task->ompt_task_data = 0;
+  task->ompt_exit_frame = task->ompt_enter_frame = nullptr;
+  task->ompt_exit_flags = kRuntimeFrame;
+  task->ompt_enter_flags = kRuntimeFrame;
+}
+
+int state_of_sync(ompt_sync_region_t kind) {
+  switch (kind) {
+    case ompt_sync_region_barrier_explicit: return ompt_state_wait_barrier_explicit;
+    case ompt_sync_region_barrier_implicit_parallel: return ompt_state_wait_barrier_implicit_parallel;
+    case ompt_sync_region_barrier_implicit_workshare: return ompt_state_wait_barrier_implicit_workshare;
+    case ompt_sync_region_barrier_teams: return ompt_state_wait_barrier_teams;
+    case ompt_sync_region_barrier_implicit: return ompt_state_wait_barrier_implicit;
+    case ompt_sync_region_barrier_implementation: return ompt_state_wait_barrier_implementation;
+    case ompt_sync_region_taskwait: return ompt_state_wait_taskwait;
+    case ompt_sync_region_taskgroup: return ompt_state_wait_taskgroup;
+    default: return ompt_state_wait_barrier;
+  }
+}
+
+int state_of_work(Thread* self) {
+  return self->team->active_level > 0 ? ompt_state_work_parallel : ompt_state_work_serial;
+}
+
+}  // namespace
+
+void Entry::enter(Thread* self, void* return_address, void* frame) {
+  if (self->ompt_codeptr != nullptr) return;  // called by another entry point
+  self_ = self;
+  task_ = self->task;
+  self->ompt_codeptr = return_address;
+  task_->ompt_enter_frame = frame;
+}
+
+void Entry::leave() {
+  self_->ompt_codeptr = nullptr;
+  task_->ompt_enter_frame = nullptr;
+}
+
+void thread_begin(Thread* self, ompt_thread_t type) {
+  self->ompt_thread_data = 0;
+  self->ompt_state = type == ompt_thread_worker ? ompt_state_overhead : ompt_state_work_serial;
+  HEARTH_TELL(ompt_callback_thread_begin, type, data(self->ompt_thread_data));
+  if (type == ompt_thread_worker) self->ompt_state = ompt_state_idle;
+}
+
+void thread_end(Thread* self) { HEARTH_TELL(ompt_callback_thread_end, data(self->ompt_thread_data)); }
+
+void initial_task_begin(Thread* self) {
+  self->team->ompt_parallel_data = 0;
+  clear_ompt(self->task);
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self), 1, 1,
+              ompt_task_initial);
+}
+
+void initial_task_end(Thread* self) {
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_end, nullptr, task_data(self), 0, 1, ompt_task_initial);
+}
+
+void parallel_begin(Thread* self, const Region& region, int requested) {
+  self->ompt_next_parallel = 0;
+  // Both compilers' outlined functions are called by us, whatever unwinding shows.
+  const int invoker = region.is_kmp ? ompt_parallel_invoker_runtime : ompt_parallel_invoker_program;
+  HEARTH_TELL(ompt_callback_parallel_begin, task_data(self), frame_of(self->task),
+              data(self->ompt_next_parallel), static_cast<unsigned>(requested), invoker | ompt_parallel_team,
+              self->ompt_codeptr);
+}
+
+void region_published(Thread* self, Team* team) {
+  team->ompt_parallel_data = self->ompt_next_parallel;
+  team->codeptr = self->ompt_codeptr;
+  self->ompt_codeptr = nullptr;
+}
+
+void parallel_end(Thread* self, Team* team) {
+  self->ompt_state = state_of_work(self);
+  HEARTH_TELL(ompt_callback_parallel_end, data(team->ompt_parallel_data), task_data(self),
+              (team->fork.is_kmp ? ompt_parallel_invoker_runtime : ompt_parallel_invoker_program) |
+                  ompt_parallel_team,
+              team->codeptr);
+  // Back in the entry point, whose Entry ends now or at GOMP_parallel_end.
+  self->ompt_codeptr = team->codeptr;
+}
+
+void implicit_task_begin(Thread* self) {
+  clear_ompt(self->task);
+  self->ompt_codeptr = nullptr;
+  self->ompt_state = state_of_work(self);
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self),
+              static_cast<unsigned>(static_cast<int>(self->team->size)), static_cast<unsigned>(self->tid),
+              ompt_task_implicit);
+}
+
+void implicit_task_end(Thread* self) {
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_end, nullptr, task_data(self), 0,
+              static_cast<unsigned>(self->tid), ompt_task_implicit);
+}
+
+void enter_user_code(Task* task, void* frame) {
+  task->ompt_exit_frame = frame;
+  task->ompt_exit_flags = kRuntimeFrame;
+}
+
+void join_begin(Thread* self) {
+  self->task->ompt_exit_frame = nullptr;
+  self->ompt_state = ompt_state_wait_barrier_implicit_parallel;
+  const void* codeptr = self->tid == 0 ? self->team->codeptr : nullptr;
+  HEARTH_TELL_AS(ompt_callback_sync_region, ompt_callback_sync_region_t,
+                 ompt_sync_region_barrier_implicit_parallel, ompt_scope_begin, parallel_data(self),
+                 task_data(self), codeptr);
+  HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t,
+                 ompt_sync_region_barrier_implicit_parallel, ompt_scope_begin, parallel_data(self),
+                 task_data(self), codeptr);
+}
+
+void join_end(Thread* self) {
+  const void* codeptr = self->tid == 0 ? self->team->codeptr : nullptr;
+  HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t,
+                 ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, nullptr, task_data(self),
+                 codeptr);
+  HEARTH_TELL_AS(ompt_callback_sync_region, ompt_callback_sync_region_t,
+                 ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, nullptr, task_data(self),
+                 codeptr);
+  self->ompt_state = self->tid == 0 ? ompt_state_overhead : ompt_state_idle;
+}
+
+void sync_begin(Thread* self, ompt_sync_region_t kind, bool wait) {
+  const void* codeptr = self->ompt_codeptr;
+  self->ompt_state = state_of_sync(kind);
+  HEARTH_TELL_AS(ompt_callback_sync_region, ompt_callback_sync_region_t, kind, ompt_scope_begin,
+                 parallel_data(self), task_data(self), codeptr);
+  if (wait)
+    HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t, kind, ompt_scope_begin,
+                   parallel_data(self), task_data(self), codeptr);
+}
+
+void sync_end(Thread* self, ompt_sync_region_t kind, bool wait) {
+  const void* codeptr = self->ompt_codeptr;
+  if (wait)
+    HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t, kind, ompt_scope_end,
+                   parallel_data(self), task_data(self), codeptr);
+  HEARTH_TELL_AS(ompt_callback_sync_region, ompt_callback_sync_region_t, kind, ompt_scope_end,
+                 parallel_data(self), task_data(self), codeptr);
+  self->ompt_state = state_of_work(self);
+}
+
+void set_barrier_kind(Thread* self, ompt_sync_region_t kind) { self->ompt_barrier_kind = kind; }
+
+void barrier_begin(Thread* self) {
+  sync_begin(self, static_cast<ompt_sync_region_t>(self->ompt_barrier_kind));
+}
+
+void barrier_end(Thread* self) {
+  sync_end(self, static_cast<ompt_sync_region_t>(self->ompt_barrier_kind));
+  self->ompt_barrier_kind = ompt_sync_region_barrier_explicit;
+}
+
+void reduction_begin(Thread* self) {
+  HEARTH_TELL_AS(ompt_callback_reduction, ompt_callback_sync_region_t, ompt_sync_region_reduction,
+                 ompt_scope_begin, parallel_data(self), task_data(self), self->ompt_codeptr);
+}
+
+void reduction_end(Thread* self) {
+  HEARTH_TELL_AS(ompt_callback_reduction, ompt_callback_sync_region_t, ompt_sync_region_reduction,
+                 ompt_scope_end, parallel_data(self), task_data(self), self->ompt_codeptr);
+}
+
+void task_create(Thread* self, Task* task, int type_flags, bool has_dependences) {
+  clear_ompt(task);
+  task->ompt_flags = static_cast<std::uint32_t>(type_flags);
+  HEARTH_TELL(ompt_callback_task_create, task_data(self), frame_of(self->task), data(task->ompt_task_data),
+              type_flags, has_dependences, self->ompt_codeptr);
+}
+
+void task_schedule(Thread*, Task* prior, ompt_task_status_t status, Task* next) {
+  HEARTH_TELL(ompt_callback_task_schedule, data(prior->ompt_task_data), status,
+              next == nullptr ? nullptr : data(next->ompt_task_data));
+}
+
+void task_begin(Thread* self, Task* prior, Task* next, void* frame) {
+  task_schedule(self, prior, ompt_task_switch, next);
+  next->ompt_exit_frame = frame;
+  next->ompt_exit_flags = kRuntimeFrame;
+  self->ompt_codeptr = nullptr;
+  self->ompt_state = state_of_work(self);
+}
+
+void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status) {
+  task->ompt_exit_frame = nullptr;
+  task_schedule(self, task, status, next);
+}
+
+void task_dependences(Thread*, Task* task, const Dependence* list, std::size_t count) {
+  auto* told = callback<ompt_callback_dependences_t>(ompt_callback_dependences);
+  if (told == nullptr || count == 0) return;
+  constexpr std::size_t kOnStack = 64;
+  ompt_dependence_t few[kOnStack];
+  const std::size_t n = count < kOnStack ? count : kOnStack;
+  for (std::size_t i = 0; i < n; ++i) {
+    few[i].variable.ptr = const_cast<void*>(list[i].address);
+    if (list[i].all_memory)
+      few[i].dependence_type = list[i].kind == DependKind::inout ? ompt_dependence_type_inout_all_memory
+                                                                 : ompt_dependence_type_out_all_memory;
+    else
+      few[i].dependence_type = list[i].kind == DependKind::in ? ompt_dependence_type_in
+                               : list[i].kind == DependKind::mutexinoutset
+                                   ? ompt_dependence_type_mutexinoutset
+                               : list[i].kind == DependKind::inoutset ? ompt_dependence_type_inoutset
+                                                                      : ompt_dependence_type_inout;
+  }
+  told(data(task->ompt_task_data), few, static_cast<int>(n));
+}
+
+void task_dependence(Thread*, Task* source, Task* sink) {
+  HEARTH_TELL(ompt_callback_task_dependence, data(source->ompt_task_data), data(sink->ompt_task_data));
+}
+
+void work_begin(Thread* self, ompt_work_t kind, std::uint64_t count) {
+  HEARTH_TELL(ompt_callback_work, kind, ompt_scope_begin, parallel_data(self), task_data(self), count,
+              self->ompt_codeptr);
+}
+
+void work_end(Thread* self, ompt_work_t kind, std::uint64_t count) {
+  HEARTH_TELL(ompt_callback_work, kind, ompt_scope_end, parallel_data(self), task_data(self), count,
+              self->ompt_codeptr);
+}
+
+void dispatch(Thread* self, ompt_dispatch_t kind, ompt_data_t instance) {
+  HEARTH_TELL(ompt_callback_dispatch, parallel_data(self), task_data(self), kind, instance);
+}
+
+void masked(Thread* self, ompt_scope_endpoint_t endpoint) {
+  HEARTH_TELL(ompt_callback_masked, endpoint, parallel_data(self), task_data(self), self->ompt_codeptr);
+}
+
+void cancel(Thread* self, int flags) {
+  HEARTH_TELL(ompt_callback_cancel, task_data(self), flags, self->ompt_codeptr);
+}
+
+void cancel_discarded(Thread*, Task* task) {
+  HEARTH_TELL(ompt_callback_cancel, data(task->ompt_task_data),
+              ompt_cancel_taskgroup | ompt_cancel_discarded_task, nullptr);
+}
+
+void flush(Thread* self) {
+  HEARTH_TELL(ompt_callback_flush, data(self->ompt_thread_data), self->ompt_codeptr);
+}
+
+void runtime_error(Thread* self, bool is_fatal, const char* message) {
+  HEARTH_TELL(ompt_callback_error, is_fatal ? ompt_fatal : ompt_warning, message, std::strlen(message),
+              self->ompt_codeptr);
+}
+
+void mutex_acquire(Thread* self, ompt_mutex_t kind, unsigned hint, const void* lock) {
+  self->ompt_wait_id = wait_id(lock);
+  HEARTH_TELL(ompt_callback_mutex_acquire, kind, hint, kmp_mutex_impl_spin, wait_id(lock),
+              self->ompt_codeptr);
+  self->ompt_state = kind == ompt_mutex_critical  ? ompt_state_wait_critical
+                     : kind == ompt_mutex_ordered ? ompt_state_wait_ordered
+                     : kind == ompt_mutex_atomic  ? ompt_state_wait_atomic
+                                                  : ompt_state_wait_lock;
+}
+
+void mutex_acquired(Thread* self, ompt_mutex_t kind, const void* lock) {
+  self->ompt_state = state_of_work(self);
+  self->ompt_wait_id = 0;
+  HEARTH_TELL_AS(ompt_callback_mutex_acquired, ompt_callback_mutex_t, kind, wait_id(lock),
+                 self->ompt_codeptr);
+}
+
+void mutex_released(Thread* self, ompt_mutex_t kind, const void* lock) {
+  HEARTH_TELL_AS(ompt_callback_mutex_released, ompt_callback_mutex_t, kind, wait_id(lock),
+                 self->ompt_codeptr);
+}
+
+void lock_init(Thread* self, ompt_mutex_t kind, unsigned hint, const void* lock) {
+  HEARTH_TELL_AS(ompt_callback_lock_init, ompt_callback_mutex_acquire_t, kind, hint, kmp_mutex_impl_spin,
+                 wait_id(lock), self->ompt_codeptr);
+}
+
+void lock_destroy(Thread* self, ompt_mutex_t kind, const void* lock) {
+  HEARTH_TELL_AS(ompt_callback_lock_destroy, ompt_callback_mutex_t, kind, wait_id(lock), self->ompt_codeptr);
+}
+
+void nest_lock(Thread* self, ompt_scope_endpoint_t endpoint, const void* lock) {
+  HEARTH_TELL(ompt_callback_nest_lock, endpoint, wait_id(lock), self->ompt_codeptr);
+}
+
+}  // namespace hearth::rt::events
