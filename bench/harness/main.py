@@ -14,8 +14,8 @@ OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructio
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="bench/run", description="Hearth against libgomp, libomp and Intel's libiomp5.",
-        epilog="Exit status: 0 measured (whatever the ratios are), 1 with --check when a limit is missed or the run is "
-               "void, 2 wrong usage or a missing tool, 130 interrupted (what was measured until then is printed).")
+        epilog="Exit status: 0 measured (whatever the ratios are), 1 when Hearth could not run a row, and with --check "
+               "also when a limit is missed or the run is void, 2 wrong usage or a missing tool, 130 interrupted (what was measured until then is printed).")
     parser.add_argument("what", nargs="?", default="all", choices=(*SECTIONS, "all", *OTHERS))
     parser.add_argument("--quick", action="store_true", help="few short rounds, for a first look; never a verdict")
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds (15 at least for a verdict; default 15, quick 3)")
@@ -186,6 +186,8 @@ def _measure(options):
                                            report.markdown(judged, results, settings))
     if results.interrupted:
         return 130
+    if any(verdict.OURS in row.errors for row in judged.rows):
+        return 1
     return 1 if options.check and not judged.passed() else 0
 
 
