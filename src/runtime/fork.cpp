@@ -47,6 +47,11 @@ Team* team_for(Thread* self, std::int32_t size) {
   return slot;
 }
 
+// The team size in a fork word.
+std::int32_t size_in(std::uint64_t go) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1);
+}
+
 }  // namespace
 
 std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
@@ -178,8 +183,9 @@ void serve_team(Thread* self, Member* member) {
   for (;;) {
     std::uint64_t go = seen;
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
+    const bool took_part = self->tid < size_in(seen);
     wait_until(team->go_events, called, [&] {
-      return HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0) &&
+      return took_part && HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0) &&
              help_between_regions(self, seen);
     });
     seen = go;
