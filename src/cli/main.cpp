@@ -1,13 +1,13 @@
 // The command line: reads the arguments and calls the subcommand. See commands.h for what each does.
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "runtime/settings.h"
-#if HEARTH_HAS_TOPO
 #include "cli/topo.h"
-#endif
 
 namespace {
 
@@ -30,6 +30,21 @@ std::string check_threads(const std::string& text) {
                      option(OptionId::omp_num_threads).legal);
 }
 
+/// Cuts the program and its arguments off the arguments of `hearth run`: they begin behind "--", or with the first word that
+/// is neither an option nor an option's value, and belong to the program whatever they look like.
+std::vector<std::string> split_command(std::vector<std::string>& arguments) {
+  std::vector<std::string> command;
+  if (arguments.empty() || arguments.front() != "run") return command;
+  std::size_t i = 1;
+  while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
+    i += arguments[i] == "--policy" || arguments[i] == "--threads" ? 2 : 1;
+  }
+  if (i >= arguments.size()) return command;
+  command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i + (arguments[i] == "--" ? 1 : 0)), arguments.end());
+  arguments.resize(i);
+  return command;
+}
+
 std::string version_text() {
   const cli::Installation installation = cli::find_installation();
   return fmt::format("hearth {}, OpenMP 5.2\nlibrary: {}", HEARTH_VERSION,
@@ -45,6 +60,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print the version and where the library is");
   app.footer("Manual pages: hearth(1), libhearth(7).");
 
+  std::vector<std::string> ahead(argv + 1, argv + argc);
+  const std::vector<std::string> command = split_command(ahead);
+
   cli::RunRequest request;
   CLI::App* run = app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
   run->add_option("--policy", request.policy, "Who gets a ready task: work-stealing or central")->check(check_policy);
@@ -54,10 +72,8 @@ int main(int argc, char** argv) {
       run->add_flag("--verify{-}", request.verify_file,
                     "Report how many regions and tasks Hearth served, as JSON into a file with --verify=FILE; fail if another "
                     "runtime served any");
-  run->prefix_command();
   run->callback([&] {
-    request.command = run->remaining();
-    if (!request.command.empty() && request.command.front() == "--") request.command.erase(request.command.begin());
+    request.command = command;
     if (request.command.empty()) throw CLI::RequiredError("a program to run");
     request.verify = verify->count() > 0;
     if (request.verify_file == "-") request.verify_file.clear();
@@ -74,15 +90,19 @@ int main(int argc, char** argv) {
 #endif
 
   try {
-    app.parse(argc, argv);
+    std::reverse(ahead.begin(), ahead.end());  // CLI11 takes them from the back
+    app.parse(ahead);
   } catch (const CLI::Success& done) {  // --help, --version
     return app.exit(done);
   } catch (const CLI::RuntimeError& failed) {  // a subcommand failed, and has said so
+    return failed.get_exit_code();
+  } catch (const CLI::RuntimeError& failed) {  // a subcommand that has already said why
     return failed.get_exit_code();
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "hearth: {}\nTry: hearth --help\n", error.what());
     return cli::kExitUsage;
   }
   if (!run->parsed() && !env->parsed()) return 0;
-  return run->parsed() ? cli::run_main(request) : cli::env_main(json, names);
+  if (run->parsed()) return cli::run_main(request);
+  return env->parsed() ? cli::env_main(json, names) : 0;
 }
