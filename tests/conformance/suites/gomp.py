@@ -128,16 +128,22 @@ class GompTest:
                 old_key, _, verdict = source.read().strip().partition(" ")
             if old_key == key and (verdict == "failed" or os.path.exists(self.binary)):
                 return f"does not compile, see {log}" if verdict == "failed" else ""
+        # Built aside and moved in place whole: another run of this suite may be building or executing the same test.
+        fresh = f"{self.folder}.{os.getpid()}"
+        shutil.rmtree(fresh, ignore_errors=True)
+        os.makedirs(fresh)
+        done = process.run(argv, COMPILE_SECONDS, fresh, {**os.environ, "LC_ALL": "C"}, os.path.join(fresh, "compile.log"))
+        if done.timed_out or done.code < 0:
+            shutil.rmtree(fresh, ignore_errors=True)
+            return f"compiler: {done.describe()}"
+        with open(os.path.join(fresh, "key"), "w", encoding="utf-8") as sink:
+            print(key, "built" if done.code == 0 else "failed", file=sink)
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder)
-        env = {**os.environ, "LC_ALL": "C"}
-        done = process.run(argv, COMPILE_SECONDS, self.folder, env, log)
-        good = done.code == 0
-        if done.timed_out:
-            return f"compiler: {done.describe()}, see {log}"
-        with open(stamp, "w", encoding="utf-8") as sink:
-            print(key, "built" if good else "failed", file=sink)
-        return "" if good else f"does not compile, see {log}"
+        try:
+            os.rename(fresh, self.folder)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+        return "" if done.code == 0 else f"does not compile, see {log}"
 
     def verdict(self, done):
         """Why the run of the binary is a failure; empty if it is not."""
@@ -191,11 +197,12 @@ class Suite:
         self.binaries = os.path.join(work, "bin/gomp")
         self.compiler_version = subprocess.run(["gcc-12", "--version"], stdout=subprocess.PIPE, text=True,
                                                check=True).stdout.splitlines()[0]
-        # What libgomp's configure script would have found and the tests ask for.
+        # Headers that tests include: what libgomp's configure script would have found, and the internal entry points.
         self.headers = os.path.join(work, "config")
         os.makedirs(self.headers, exist_ok=True)
         with open(os.path.join(self.headers, "config.h"), "w", encoding="utf-8") as sink:
             print("#define HAVE_PTHREAD_AFFINITY_NP 1", file=sink)
+        shutil.copy2(os.path.join(self.tree, "libgomp/libgomp_g.h"), self.headers)
         self.all = {}
         for group, (folder, pattern, *_) in _GROUPS.items():
             root = os.path.join(self.tests, folder)

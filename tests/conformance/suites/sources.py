@@ -93,12 +93,12 @@ def llvm_suite(work):
 
 
 def gcc_tree(work):
-    """The root of gcc 12's tree, of which only libgomp's tests and the header they include are there."""
+    """The root of gcc 12's tree, of which only libgomp's tests and the headers they include are there."""
     def unpack(folder):
         archive = _archive(work, GCC_PACKAGE, f"{GCC_PACKAGE}_*.orig.tar.gz")
         # Debian's archive holds upstream's archive; `tar -O` pipes the one into the other without a copy on disk.
         script = ('set -o pipefail; inner=$(tar tzf "$1" | grep -E "/gcc-[0-9.]+-dfsg[.]tar[.]xz$") && '
-                  'tar xzOf "$1" "$inner" | tar xJ -C "$2" --wildcards "*/libgomp/testsuite" '
+                  'tar xzOf "$1" "$inner" | tar xJ -C "$2" --wildcards "*/libgomp/testsuite" "*/libgomp/libgomp_g.h" '
                   '"*/include/gomp-constants.h"')
         _call(["bash", "-c", script, "unpack", archive, folder], "unpacking")
     return _unpack(work, GCC_PACKAGE, unpack)
