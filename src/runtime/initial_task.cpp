@@ -1,0 +1,58 @@
+#include "runtime/initial_task.h"
+
+#include "runtime/barrier.h"
+#include "runtime/runtime.h"
+#include "runtime/tasking.h"
+#include "runtime/team_memory.h"
+
+namespace hearth::rt {
+
+void run_as_initial_task(Thread* self, std::int32_t thread_limit, TaskFunction function, void* data) {
+  Team* const team_outside = self->team;
+  Member* const member_outside = self->member;
+  Task* const task_outside = self->task;
+  const std::int32_t tid = self->tid;
+  const std::int32_t num_teams = self->num_teams;
+  const std::int32_t team_num = self->team_num;
+
+  Team* team = self->initial_team;
+  self->initial_team = nullptr;
+  if (team == nullptr) {
+    team = make_team(self, 1);
+    // Nothing is around an initial task: levels, ancestors and thread limits are counted from here.
+    team->parent = nullptr;
+    team->parent_member = nullptr;
+    team->level = 0;
+    team->active_level = 0;
+  }
+  team->own_icvs = process.initial_icvs;
+  if (thread_limit > 0) team->own_icvs.thread_limit = thread_limit;
+  team->icvs = &team->own_icvs;
+  ++team->epoch;
+  self->team = team;
+  self->member = team->members[0];
+  self->tid = 0;
+  self->num_teams = 1;
+  self->team_num = 0;
+  begin_implicit_task(self, self->member);
+
+  function(data);
+  wait_for_join(self);
+
+  self->team = team_outside;
+  self->member = member_outside;
+  self->task = task_outside;
+  self->tid = tid;
+  self->num_teams = num_teams;
+  self->team_num = team_num;
+  if (self->initial_team != nullptr) drop_initial_team(self);
+  self->initial_team = team;
+}
+
+void drop_initial_team(Thread* self) {
+  if (self->initial_team == nullptr) return;
+  disband(self->initial_team);
+  self->initial_team = nullptr;
+}
+
+}  // namespace hearth::rt
