@@ -1,0 +1,226 @@
+// What runtime/settings.h promises: values of every runtime's variables become ICVs, precedence is kept, and a bad value is one
+// line that names it, what is legal, and what is used instead.
+#include "runtime/settings.h"
+
+#include <algorithm>
+#include <climits>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+
+namespace hearth::rt {
+namespace {
+
+struct Result {
+  std::unique_ptr<char[]> storage = std::make_unique<char[]>(kSettingsStorage);
+  OptionReader given;
+  Settings settings;
+  std::string messages;
+};
+
+std::unique_ptr<Result> parse(std::vector<const char*> environment) {
+  environment.push_back(nullptr);
+  auto result = std::make_unique<Result>();
+  testing::internal::CaptureStderr();
+  result->given.read(environment.data(), false);
+  result->settings = parse_settings(result->given, result->storage.get(), kSettingsStorage);
+  result->messages = testing::internal::GetCapturedStderr();
+  set_warnings(true);
+  return result;
+}
+
+std::string text(const Result& result, OptionId id) {
+  char out[1024];
+  return {out, setting_text(result.settings, id, out, sizeof(out))};
+}
+
+int lines(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
+
+TEST(Settings, AnEmptyEnvironmentLeavesEverythingToTheRuntime) {
+  const auto r = parse({});
+  EXPECT_EQ(r->messages, "");
+  EXPECT_EQ(r->settings.num_threads_count, 0);
+  EXPECT_EQ(r->settings.proc_bind_count, 0);
+  EXPECT_EQ(r->settings.max_active_levels, -1);
+  EXPECT_EQ(r->settings.nested, -1);
+  EXPECT_EQ(r->settings.stack_size, 0u);
+  EXPECT_EQ(r->settings.blocktime_us, -1);
+  EXPECT_EQ(r->settings.spin_count, -1);
+  EXPECT_EQ(r->settings.schedule.kind, 1);
+  EXPECT_TRUE(r->settings.tool);
+  EXPECT_TRUE(r->settings.enabled);
+  EXPECT_EQ(r->settings.affinity_format, "level %L thread %i affinity %A");
+}
+
+TEST(Settings, NumThreadsIsAListPerLevel) {
+  const auto r = parse({"OMP_NUM_THREADS= 4 , 3,2"});
+  EXPECT_EQ(r->messages, "");
+  ASSERT_EQ(r->settings.num_threads_count, 3);
+  EXPECT_EQ(r->settings.num_threads[0], 4);
+  EXPECT_EQ(r->settings.num_threads[2], 2);
+  EXPECT_EQ(text(*r, OptionId::omp_max_active_levels), std::to_string(INT_MAX));
+}
+
+TEST(Settings, ABadValueIsOneLineAndTheFallback) {
+  const auto r = parse({"OMP_NUM_THREADS=4,zero"});
+  EXPECT_EQ(r->settings.num_threads_count, 0);
+  EXPECT_EQ(r->messages,
+            "hearth: OMP_NUM_THREADS=\"4,zero\": not a number at column 3; legal: a list of up to 16 numbers from 1 to "
+            "2147483647, one per nesting level; using the CPUs this process may use, or its CPU quota rounded up if "
+            "smaller.\n");
+}
+
+TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
+  const char* kFreeText[] = {"HEARTH_MACHINE", "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT", "OMP_ALLOCATOR", "OMP_PLACES",
+                             "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
+                             "KMP_HW_SUBSET"};  // read by those who know the machine or the file system
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const Option& row = option(option_at(i));
+    if (row.role == Option::ignored || row.role == Option::harmless) continue;
+    bool free_text = false;
+    for (const char* name : kFreeText) free_text = free_text || row.name == name;
+    if (free_text) continue;
+    for (const std::string value : {"?", "", "-1", "99999999999999999999"}) {
+      const std::string entry = std::string(row.name) + "=" + value;
+      const auto r = parse({entry.c_str()});
+      EXPECT_EQ(lines(r->messages), 1) << entry << "\n" << r->messages;
+      EXPECT_NE(r->messages.find(entry.substr(0, row.name.size()) + "=\"" + value + "\""), std::string::npos) << r->messages;
+      EXPECT_NE(r->messages.find("; legal: "), std::string::npos) << r->messages;
+      EXPECT_NE(r->messages.find("; using "), std::string::npos) << r->messages;
+    }
+  }
+}
+
+TEST(Settings, ProcBindIsOneWordOrAListOfPolicies) {
+  const auto list = parse({"OMP_PROC_BIND=spread,CLOSE,master"});
+  EXPECT_EQ(list->messages, "");
+  ASSERT_EQ(list->settings.proc_bind_count, 3);
+  EXPECT_EQ(list->settings.proc_bind[0], ProcBind::spread);
+  EXPECT_EQ(list->settings.proc_bind[2], ProcBind::primary);
+  EXPECT_EQ(parse({"OMP_PROC_BIND=true"})->settings.proc_bind[0], ProcBind::on);
+  EXPECT_EQ(parse({"OMP_PROC_BIND=false"})->settings.proc_bind[0], ProcBind::off);
+  for (const char* bad : {"OMP_PROC_BIND=true,close", "OMP_PROC_BIND=close,false", "OMP_PROC_BIND=close,"}) {
+    const auto r = parse({bad});
+    EXPECT_EQ(r->settings.proc_bind_count, 0) << bad;
+    EXPECT_EQ(lines(r->messages), 1) << bad;
+  }
+}
+
+TEST(Settings, Schedules) {
+  struct Case {
+    const char* value;
+    int kind;
+    ScheduleModifier modifier;
+    int chunk;
+  };
+  const Case kCases[] = {{"static", 1, ScheduleModifier::none, 0},
+                         {"static , 10", 1, ScheduleModifier::none, 10},
+                         {"DYNAMIC,11", 2, ScheduleModifier::none, 11},
+                         {"guided", 3, ScheduleModifier::none, 0},
+                         {"auto", 4, ScheduleModifier::none, 0},
+                         {"auto,4", 4, ScheduleModifier::none, 0},
+                         {"monotonic:dynamic,50", 2, ScheduleModifier::monotonic, 50},
+                         {" nonmonotonic : guided , 54 ", 3, ScheduleModifier::nonmonotonic, 54},
+                         {"trapezoidal,13", 101, ScheduleModifier::none, 13},
+                         {"static_steal,14", 2, ScheduleModifier::nonmonotonic, 14}};
+  for (const Case& c : kCases) {
+    const auto r = parse({(std::string("OMP_SCHEDULE=") + c.value).c_str()});
+    EXPECT_EQ(r->messages, "") << c.value;
+    EXPECT_EQ(r->settings.schedule.kind, c.kind) << c.value;
+    EXPECT_EQ(r->settings.schedule.modifier, c.modifier) << c.value;
+    EXPECT_EQ(r->settings.schedule.chunk, c.chunk) << c.value;
+  }
+  const auto bad = parse({"OMP_SCHEDULE=monotonic:dynamic,x"});
+  EXPECT_NE(bad->messages.find("at column 19"), std::string::npos) << bad->messages;
+  EXPECT_EQ(bad->settings.schedule.kind, 1);
+}
+
+TEST(Settings, StackSizesHaveTheUnitAndPrecedenceOfTheirRuntime) {
+  EXPECT_EQ(parse({"OMP_STACKSIZE=4"})->settings.stack_size, 4096u);
+  EXPECT_EQ(parse({"GOMP_STACKSIZE=4"})->settings.stack_size, 4096u);
+  EXPECT_EQ(parse({"KMP_STACKSIZE=65536"})->settings.stack_size, 65536u);
+  EXPECT_EQ(parse({"OMP_STACKSIZE= 2 m "})->settings.stack_size, 2u << 20);
+  const auto all = parse({"GOMP_STACKSIZE=1", "OMP_STACKSIZE=2", "KMP_STACKSIZE=3M"});
+  EXPECT_EQ(all->settings.stack_size, 3u << 20);
+  EXPECT_EQ(setting_source(all->given, all->settings, OptionId::omp_stacksize), "KMP_STACKSIZE");
+  EXPECT_EQ(parse({"GOMP_STACKSIZE=1", "OMP_STACKSIZE=2"})->settings.stack_size, 2048u);
+  EXPECT_EQ(text(*all, OptionId::omp_stacksize), "3M");
+}
+
+TEST(Settings, ABadStackSizeFallsToTheNextVariable) {
+  const auto r = parse({"OMP_STACKSIZE=huge", "GOMP_STACKSIZE=64"});
+  EXPECT_EQ(lines(r->messages), 1);
+  EXPECT_EQ(r->settings.stack_size, 65536u);
+}
+
+TEST(Settings, WaitingFromEachRuntimesVariables) {
+  EXPECT_EQ(parse({"OMP_WAIT_POLICY=ACTIVE"})->settings.wait_policy, WaitPolicy::active);
+  EXPECT_EQ(parse({"OMP_WAIT_POLICY=passive"})->settings.wait_policy, WaitPolicy::passive);
+  EXPECT_EQ(parse({"KMP_BLOCKTIME=200"})->settings.blocktime_us, 200'000);
+  EXPECT_EQ(parse({"KMP_BLOCKTIME=50us"})->settings.blocktime_us, 50);
+  EXPECT_EQ(parse({"KMP_BLOCKTIME=0"})->settings.blocktime_us, 0);
+  EXPECT_EQ(parse({"KMP_BLOCKTIME=infinite"})->settings.blocktime_us, INT64_MAX);
+  EXPECT_EQ(parse({"KMP_BLOCKTIME=2147483647"})->settings.blocktime_us, INT64_MAX);
+  EXPECT_EQ(parse({"GOMP_SPINCOUNT=30k"})->settings.spin_count, 30'000);
+  EXPECT_EQ(parse({"GOMP_SPINCOUNT=INFINITY"})->settings.spin_count, INT64_MAX);
+  EXPECT_TRUE(parse({"KMP_LIBRARY=serial"})->settings.serial);
+  EXPECT_EQ(parse({"KMP_LIBRARY=turnaround"})->settings.wait_policy, WaitPolicy::active);
+  EXPECT_EQ(parse({"KMP_LIBRARY=turnaround", "OMP_WAIT_POLICY=passive"})->settings.wait_policy, WaitPolicy::passive);
+}
+
+TEST(Settings, IgnoredVariablesAreNamedOnceAndHarmlessOnesNot) {
+  const auto r = parse({"KMP_TASKING=1", "KMP_GTID_MODE=2", "KMP_LOCK_KIND=tas", "KMP_DUPLICATE_LIB_OK=TRUE"});
+  EXPECT_EQ(r->messages, "hearth: ignoring KMP_LOCK_KIND, KMP_TASKING; `hearth env` says why.\n");
+}
+
+TEST(Settings, WarningsCanBeSilenced) {
+  EXPECT_EQ(parse({"KMP_WARNINGS=false", "OMP_NUM_THREADS=x"})->messages, "");
+  EXPECT_EQ(parse({"OMP_NUM_THREADS=x", "HEARTH_WARNINGS=off"})->messages, "");
+}
+
+TEST(Settings, TextsAreCopiesThatOutliveTheEnvironment) {
+  std::string entry = "OMP_PLACES= cores(2) ";
+  const auto r = parse({entry.c_str()});
+  entry.assign(entry.size(), '#');
+  EXPECT_EQ(r->settings.places, "cores(2)");
+}
+
+TEST(Settings, AValueTooLongForTheStorageIsReportedNotCut) {
+  const std::string entry = "OMP_PLACES=" + std::string(kSettingsStorage, '1');
+  const auto r = parse({entry.c_str()});
+  EXPECT_EQ(r->settings.places, "");
+  EXPECT_NE(r->messages.find("OMP_PLACES: the value is too long"), std::string::npos);
+}
+
+TEST(Settings, OddButLegalValues) {
+  EXPECT_EQ(parse({"OMP_DISPLAY_ENV=Verbose"})->settings.display_env, DisplayEnv::verbose);
+  EXPECT_EQ(parse({"OMP_DISPLAY_ENV=yes"})->settings.display_env, DisplayEnv::yes);
+  EXPECT_EQ(parse({"OMP_TARGET_OFFLOAD=MANDATORY"})->settings.target_offload, TargetOffload::mandatory);
+  EXPECT_FALSE(parse({"OMP_TOOL=disabled"})->settings.tool);
+  EXPECT_EQ(parse({"OMP_TOOL_VERBOSE_INIT=disabled"})->settings.tool_verbose_init, "");
+  EXPECT_GE(parse({"KMP_ALL_THREADS=all"})->settings.device_thread_limit, 1);
+  EXPECT_EQ(parse({"KMP_TEAMS_PROC_BIND=close"})->settings.teams_proc_bind, ProcBind::close);
+  EXPECT_EQ(parse({"OMP_NUM_TEAMS_ALL=3"})->settings.num_teams, 3);
+  EXPECT_EQ(parse({"HEARTH_POLICY=Central"})->settings.policy, Policy::central);
+}
+
+TEST(DisplayEnv, HasTheFormatOfOpenMp) {
+  testing::internal::CaptureStderr();
+  display_env(false, {.num_threads = 3});
+  const std::string plain = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(plain.find("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '202111'\n"), 0u) << plain;
+  EXPECT_NE(plain.find("\nOPENMP DISPLAY ENVIRONMENT END\n"), std::string::npos);
+  EXPECT_NE(plain.find("  [host] OMP_NUM_THREADS = '3'\n"), std::string::npos);
+  EXPECT_EQ(plain.find("HEARTH_POLICY"), std::string::npos);
+  testing::internal::CaptureStderr();
+  display_env(true, {});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'work-stealing'\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hearth::rt
