@@ -442,7 +442,7 @@ class SubsetParser {
   HwSubset run() {
     scan_.skip_space();
     if (scan_.at_end()) return refuse("no value", 0);
-    scan_.take(':');  // "exactly these layers": layers that are not named are taken whole here in any case
+    const bool only_named_layers = scan_.take(':');
     CpuMask sum;
     do {
       std::vector<LayerWish> wishes;
@@ -456,6 +456,11 @@ class SubsetParser {
         wishes.push_back(wish);
         scan_.skip_space();
       } while (scan_.take(',') || scan_.take('x') || scan_.take('X'));
+      for (Level implied : {package_level, core_level, thread_level}) {
+        const bool named = std::any_of(wishes.begin(), wishes.end(),
+                                       [&](const LayerWish& wish) { return wish.level == implied; });
+        if (!named && !only_named_layers) wishes.push_back({.level = implied, .column = 1});
+      }
       std::stable_sort(wishes.begin(), wishes.end(),
                        [](const LayerWish& a, const LayerWish& b) { return a.level < b.level; });
       CpuMask chosen = machine_.usable;

@@ -63,8 +63,9 @@ struct HwSubset {
 /// layer before, beginning with number @offset. `*` or nothing before the layer means all of them. Layers:
 /// s(ocket), d(ie: read as socket), n(uma), l3/ll(c), l2 and tile (read as cores where no cache description
 /// tells them apart), c(ore), t(hread). Cores take an attribute: :effN (kind N counted from the slowest),
-/// :intel_core, :intel_atom. Separators: comma, or the x of older releases. A request beyond what is there is
-/// refused as a whole, as libomp does.
+/// :intel_core, :intel_atom. Separators: comma, or the x of older releases.
+/// Sockets, cores and threads count as named with all of them, unless the text begins with a colon. A request
+/// beyond what is there is refused as a whole, as libomp does.
 HwSubset parse_kmp_hw_subset(std::string_view text, const Machine& machine);
 
 }  // namespace hearth::topology
