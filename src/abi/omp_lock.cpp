@@ -23,7 +23,9 @@ namespace events = hearth::rt::events;
 Lock& simple(void* storage) { return *static_cast<Lock*>(storage); }
 NestLock& nest(void* storage) { return *static_cast<NestLock*>(storage); }
 
-std::uint32_t number_of(const Thread* self) { return static_cast<std::uint32_t>(self->gtid); }
+std::uint32_t number_of(const Thread* self) {
+  return NestLock::owner(self->gtid, self->task->depth.load(std::memory_order_relaxed));
+}
 std::uint32_t me() { return number_of(Thread::current()); }
 
 [[gnu::cold, gnu::noinline]] void traced_init(void* lock, ompt_mutex_t kind, unsigned hint, void* from, void* frame) {

@@ -87,13 +87,20 @@ class LockGuard {
 
 /// The nestable lock: eight bytes (clang's omp_nest_lock_t and gcc's old one), zero is unlocked.
 ///
-/// The second word holds the owner (a number unique among living threads, plus one) and how often it has the lock. Only the
-/// holder writes it; others read it to find that they are not the owner, for which any value will do that they did not write.
+/// The second word holds the owner and how often it has the lock. Only the holder writes it; others read it to find that they
+/// are not the owner, for which any value will do that they did not write. The owner is a task (OpenMP 3.0 on): an inner
+/// region of one thread is not the owner of what the task around it holds. Tasks have no small number, but a thread's tasks
+/// in progress lie one below the other: thread and depth name them.
 class NestLock {
  public:
   constexpr NestLock() = default;
 
-  /// The new nesting depth. `who` is the caller's Thread::gtid.
+  /// The owner's number: the caller's Thread::gtid and the depth of its current task.
+  static std::uint32_t owner(std::int32_t gtid, std::uint32_t task_depth) {
+    return static_cast<std::uint32_t>(gtid) << kTaskBits | (task_depth & ((1u << kTaskBits) - 1));
+  }
+
+  /// The new nesting depth. `who` is owner().
   std::uint32_t lock(std::uint32_t who) {
     if (owned_by(who)) return nest();
     lock_.lock();
@@ -124,11 +131,12 @@ class NestLock {
   }
 
  private:
-  static constexpr std::uint32_t kDepthBits = 15;
+  static constexpr std::uint32_t kDepthBits = 12;
   static constexpr std::uint32_t kDepthMask = (1u << kDepthBits) - 1;
-  static constexpr std::uint32_t kMaxThreads = (1u << (32 - kDepthBits)) - 1;
+  static constexpr std::uint32_t kTaskBits = 4;
+  static constexpr std::uint32_t kMaxOwners = (1u << (32 - kDepthBits)) - 1;
 
-  static std::uint32_t tag(std::uint32_t who) { return (who % kMaxThreads + 1) << kDepthBits; }
+  static std::uint32_t tag(std::uint32_t who) { return (who % kMaxOwners + 1) << kDepthBits; }
   bool owned_by(std::uint32_t who) const { return (owner_.load(std::memory_order_relaxed) & ~kDepthMask) == tag(who); }
   std::uint32_t own(std::uint32_t who) {
     owner_.store(tag(who) | 1, std::memory_order_relaxed);
