@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "abi/export.h"
+#include "base/log.h"
 #include "memory/allocators.h"
+#include "runtime/lock.h"
 #include "runtime/tasking.h"
 
 namespace {
@@ -127,3 +129,44 @@ HEARTH_EXPORT void* kmp_aligned_malloc_(const std::size_t* size, const std::size
 HEARTH_EXPORT void* kmp_calloc_(const std::size_t* count, const std::size_t* size) { return std::calloc(*count, *size); }
 HEARTH_EXPORT void* kmp_realloc_(void* const* block, const std::size_t* size) { return std::realloc(*block, *size); }
 HEARTH_EXPORT void kmp_free_(void* const* block) { std::free(*block); }
+
+// gcc 14's Fortran: an allocatable variable whose memory came from GOMP_alloc is remembered, so that the code which frees
+// or reallocates it, and cannot know, can ask. Rare, so one lock and a few chains do.
+namespace {
+
+struct Remembered {
+  void* block;
+  Remembered* next;
+};
+constexpr std::size_t kChains = 256;
+constinit hearth::rt::Lock remembered_lock;
+constinit Remembered* remembered[kChains] = {};
+
+Remembered** chain_of(void* block) { return &remembered[(reinterpret_cast<std::uintptr_t>(block) >> 4) % kChains]; }
+
+}  // namespace
+
+HEARTH_EXPORT void GOMP_add_alloc(void* block) {
+  auto* entry = static_cast<Remembered*>(std::malloc(sizeof(Remembered)));
+  if (entry == nullptr) hearth::fatal("out of memory: an allocatable variable cannot be remembered");
+  hearth::rt::LockGuard guard(remembered_lock);
+  Remembered** chain = chain_of(block);
+  *entry = {block, *chain};
+  *chain = entry;
+}
+
+/// Whether the block was remembered; it is forgotten, since the caller frees it.
+HEARTH_EXPORT bool GOMP_is_alloc(void* block) {
+  Remembered* found = nullptr;
+  {
+    hearth::rt::LockGuard guard(remembered_lock);
+    for (Remembered** link = chain_of(block); *link != nullptr; link = &(*link)->next) {
+      if ((*link)->block != block) continue;
+      found = *link;
+      *link = found->next;
+      break;
+    }
+  }
+  std::free(found);
+  return found != nullptr;
+}
