@@ -89,6 +89,10 @@ int main(int argc, char** argv) {
   cli::register_topo(app);  // does its work while the arguments are parsed
 #endif
 
+  if (!ahead.empty() && ahead.front().compare(0, 1, "-") != 0 && app.get_subcommand_no_throw(ahead.front()) == nullptr) {
+    fmt::print(stderr, "hearth: \"{}\": no such subcommand; legal: run, env, topo\nTry: hearth --help\n", ahead.front());
+    return cli::kExitUsage;
+  }
   try {
     std::reverse(ahead.begin(), ahead.end());  // CLI11 takes them from the back
     app.parse(ahead);
