@@ -206,6 +206,9 @@ ompt_start_tool_result_t* ask(void* symbol) {
 
 ompt_start_tool_result_t* ask_libraries() {
   std::string_view list = settings().tool_libraries;
+  char all[4096];
+  std::snprintf(all, sizeof(all), "%.*s", static_cast<int>(list.size()), list.data());
+  report("OMP_TOOL_LIBRARIES = %s\n", all);
   while (!list.empty()) {
     const std::size_t colon = list.find(':');
     const std::string_view name = list.substr(0, colon);
