@@ -120,7 +120,9 @@ struct DeferredRegion {
 
 void run_deferred_region(void* data) {
   auto* region = static_cast<DeferredRegion*>(data);
-  hearth::rt::run_as_initial_task(Thread::current(), region->thread_limit, region->function, region->addresses());
+  hearth::rt::InitialTask how;
+  how.thread_limit = region->thread_limit;
+  hearth::rt::run_initial_task(Thread::current(), how, region->function, region->addresses());
 }
 
 void do_nothing(void*) {}
@@ -195,13 +197,15 @@ HEARTH_EXPORT void GOMP_target_ext(int device, void (*function)(void*), std::siz
     room = align_up(static_cast<char*>(__builtin_alloca(bytes + alignment)), alignment);
     copies.copy(addresses, room);
   }
-  hearth::rt::run_as_initial_task(self, thread_limit, function, addresses);
+  hearth::rt::InitialTask how;
+  how.thread_limit = thread_limit;
+  hearth::rt::run_initial_task(self, how, function, addresses);
 }
 
 HEARTH_EXPORT void GOMP_target(int device, void (*function)(void*), const void*, std::size_t, void** addresses, std::size_t*,
                                unsigned char*) {
   check_offload(device);
-  hearth::rt::run_as_initial_task(Thread::current(), 0, function, addresses);
+  hearth::rt::run_initial_task(Thread::current(), {}, function, addresses);
 }
 
 HEARTH_EXPORT void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {

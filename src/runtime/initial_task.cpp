@@ -7,7 +7,7 @@
 
 namespace hearth::rt {
 
-void run_as_initial_task(Thread* self, std::int32_t thread_limit, TaskFunction function, void* data) {
+void run_initial_task(Thread* self, const InitialTask& how, TaskFunction function, void* data) {
   Team* const team_outside = self->team;
   Member* const member_outside = self->member;
   Task* const task_outside = self->task;
@@ -25,15 +25,18 @@ void run_as_initial_task(Thread* self, std::int32_t thread_limit, TaskFunction f
     team->level = 0;
     team->active_level = 0;
   }
-  team->own_icvs = process.initial_icvs;
-  if (thread_limit > 0) team->own_icvs.thread_limit = thread_limit;
+  team->own_icvs = how.icvs != nullptr ? *how.icvs : process.initial_icvs;
+  team->own_icvs.retired = nullptr;
+  if (how.thread_limit > 0) team->own_icvs.thread_limit = how.thread_limit;
+  team->num_teams = how.num_teams;
+  team->team_num = how.team_num;
   team->icvs = &team->own_icvs;
   ++team->epoch;
   self->team = team;
   self->member = team->members[0];
   self->tid = 0;
-  self->num_teams = 1;
-  self->team_num = 0;
+  self->num_teams = how.num_teams;
+  self->team_num = how.team_num;
   begin_implicit_task(self, self->member);
 
   function(data);

@@ -1,0 +1,180 @@
+// Teams constructs on the host.
+//
+// Any thread. Each team of a league starts with an initial task of its own (runtime/initial_task.h). clang's leagues run side by
+// side: the teams are the members of a parallel region, which share the machine's CPUs, so that without a thread_limit clause
+// each team's regions get their part of them. gcc's run one after the other with the whole machine, as in libgomp: its binaries
+// take the number of threads of a team's regions from nthreads-var, and side by side they would oversubscribe.
+#include <climits>
+#include <cstdarg>
+
+#include "abi/export.h"
+#include "abi/kmp_types.h"
+#include "base/log.h"
+#include "runtime/events.h"
+#include "runtime/fork.h"
+#include "runtime/initial_task.h"
+#include "runtime/runtime.h"
+#include "runtime/settings.h"
+#include "runtime/tasking.h"
+
+namespace {
+
+using hearth::rt::Icvs;
+using hearth::rt::InitialTask;
+using hearth::rt::Thread;
+using hearth::rt::process;
+
+std::int32_t clamped(unsigned value) { return value > INT_MAX ? INT_MAX : static_cast<std::int32_t>(value); }
+
+// --- clang
+
+/// How many threads all teams of a league may have together, where the program leaves room to decide.
+std::int32_t league_threads() {
+  const std::int32_t given = hearth::rt::settings().kmp_teams_thread_limit;
+  return given > 0 ? given : process.visible_cpus;
+}
+
+/// The thread limit of each of `teams` teams when there is no clause.
+std::int32_t default_thread_limit(const Icvs& icvs, std::int32_t teams) {
+  std::int32_t limit = icvs.teams_thread_limit > 0 ? icvs.teams_thread_limit : process.cpus / teams;
+  const std::int32_t share = league_threads() / teams;
+  if (limit > share) limit = share;
+  if (limit > icvs.thread_limit) limit = icvs.thread_limit;
+  return limit < 1 ? 1 : limit;
+}
+
+struct League {
+  void* microtask;
+  std::int32_t argc;
+  void** argv;
+  std::int32_t teams;
+  std::int32_t thread_limit;
+  const Icvs* icvs;
+};
+
+void run_kmp_team(void* data) {
+  auto* league = static_cast<League*>(data);
+  Thread* self = Thread::current();
+  std::int32_t gtid = self->gtid;
+  std::int32_t team_thread = 0;
+  hearth::rt::hearth_invoke_microtask(league->microtask, &gtid, &team_thread, league->argc, league->argv,
+                                      &self->task->ompt_exit_frame);
+}
+
+/// What each thread of the league does. There may be fewer threads than teams; then they take turns.
+void run_league(void* data) {
+  auto* league = static_cast<League*>(data);
+  Thread* self = Thread::current();
+  const std::int32_t step = self->team->size;
+  for (std::int32_t team = self->tid; team < league->teams; team += step) {
+    InitialTask how;
+    how.icvs = league->icvs;
+    how.thread_limit = league->thread_limit;
+    how.num_teams = league->teams;
+    how.team_num = team;
+    hearth::rt::run_initial_task(self, how, run_kmp_team, league);
+  }
+}
+
+void push_teams(Thread* self, std::int32_t teams, std::int32_t threads) {
+  const Icvs& icvs = *self->task->icvs;
+  if (teams <= 0) teams = icvs.nteams > 0 ? icvs.nteams : 1;
+  self->pushed_num_teams = teams;
+  self->pushed_thread_limit = threads > 0 ? threads : default_thread_limit(icvs, teams);
+}
+
+}  // namespace
+
+HEARTH_EXPORT void __kmpc_push_num_teams(ident_t*, std::int32_t, std::int32_t teams, std::int32_t threads) {
+  push_teams(Thread::current(), teams, threads);
+}
+
+HEARTH_EXPORT void __kmpc_push_num_teams_51(ident_t*, std::int32_t, std::int32_t least, std::int32_t most,
+                                            std::int32_t threads) {
+  Thread* self = Thread::current();
+  std::int32_t teams = most;
+  if (least > most) hearth::fatal("num_teams(%d:%d): the lower bound is above the upper one.", least, most);
+  if (least != most) {
+    const std::int32_t room = league_threads();
+    if (threads <= 0)
+      teams = most > room ? least : most;
+    else
+      teams = threads > room ? least : room / threads;
+    if (teams < least) teams = least;
+    if (teams > most) teams = most;
+  }
+  push_teams(self, teams, threads);
+}
+
+HEARTH_EXPORT void __kmpc_set_thread_limit(ident_t*, std::int32_t, std::int32_t limit) {
+  if (limit > 0) hearth::rt::own_icvs(Thread::current()).thread_limit = limit;
+}
+
+HEARTH_EXPORT void __kmpc_fork_teams(ident_t*, std::int32_t argc, void* microtask, ...) {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  if (self->pushed_num_teams == 0) push_teams(self, 0, self->pushed_thread_limit);
+  auto** argv = static_cast<void**>(__builtin_alloca(sizeof(void*) * static_cast<std::size_t>(argc + 1)));
+  std::va_list list;
+  va_start(list, microtask);
+  for (std::int32_t i = 0; i < argc; ++i) argv[i] = va_arg(list, void*);
+  va_end(list);
+
+  const Icvs icvs = *self->task->icvs;
+  League league{microtask, argc, argv, self->pushed_num_teams, self->pushed_thread_limit, &icvs};
+  self->pushed_num_teams = 0;
+  self->pushed_thread_limit = 0;
+  hearth::rt::Region region;
+  region.function = reinterpret_cast<void*>(&run_league);
+  region.data = &league;
+  region.num_threads = league.teams;
+  hearth::rt::parallel(self, region);
+}
+
+// --- gcc
+
+HEARTH_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigned thread_limit, unsigned) {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  const Icvs icvs = *self->task->icvs;
+  InitialTask how;
+  how.icvs = &icvs;
+  how.thread_limit = thread_limit != 0 ? clamped(thread_limit) : icvs.teams_thread_limit;
+  how.num_teams = teams != 0 ? clamped(teams) : icvs.nteams > 0 ? icvs.nteams : 1;
+  for (how.team_num = 0; how.team_num < how.num_teams; ++how.team_num)
+    hearth::rt::run_initial_task(self, how, function, data);
+}
+
+namespace {
+
+void set_league(Thread* self, std::int32_t teams, std::int32_t number) {
+  self->num_teams = teams;
+  self->team_num = number;
+  self->team->num_teams = teams;
+  self->team->team_num = number;
+}
+
+}  // namespace
+
+/// A teams construct in a target region: called before each turn, until it says that all teams have had theirs.
+HEARTH_EXPORT bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
+  Thread* self = Thread::current();
+  if (first) {
+    if (thread_limit != 0) hearth::rt::own_icvs(self).thread_limit = clamped(thread_limit);
+    set_league(self, least == 0 ? 1 : clamped(least), 0);
+    return true;
+  }
+  if (self->team_num + 1 >= self->num_teams) {
+    set_league(self, 1, 0);
+    return false;
+  }
+  set_league(self, self->num_teams, self->team_num + 1);
+  return true;
+}
+
+/// The form before GCC 12, which asked for one team.
+HEARTH_EXPORT void GOMP_teams(unsigned, unsigned thread_limit) {
+  Thread* self = Thread::current();
+  if (thread_limit != 0) hearth::rt::own_icvs(self).thread_limit = clamped(thread_limit);
+  set_league(self, 1, 0);
+}
