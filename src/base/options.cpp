@@ -54,7 +54,7 @@ constexpr O kOptions[] = {
      .meaning = "How OMP_DISPLAY_AFFINITY and omp_display_affinity() describe a thread."},
     {.id = Id::omp_allocator, .name = "OMP_ALLOCATOR", .aliases = "OMP_ALLOCATOR_ALL", .type = O::text,
      .fallback = "omp_default_mem_alloc",
-     .legal = "a predefined allocator, or a memory space optionally followed by a colon and traits (trait=value,…)",
+     .legal = "a predefined allocator, or a memory space optionally followed by a colon and traits (trait=value,...)",
      .meaning = "The allocator of omp_alloc(size, omp_null_allocator) and of allocate directives without one."},
     {.id = Id::omp_cancellation, .name = "OMP_CANCELLATION", .aliases = "OMP_CANCELLATION_ALL", .type = O::boolean,
      .fallback = "false", .legal = kBoolean, .meaning = "Whether cancel constructs take effect."},
@@ -138,7 +138,7 @@ constexpr O kOptions[] = {
     // ---- libomp's and Intel's ------------------------------------------------------------------------------------
     {.id = Id::kmp_affinity, .name = "KMP_AFFINITY", .type = O::list, .role = O::feeding, .feeds = Id::omp_places,
      .fallback = "none",
-     .legal = "a list of: none, disabled, compact, scatter, balanced, or explicit with proclist=[…]; "
+     .legal = "a list of: none, disabled, compact, scatter, balanced, or explicit with proclist=[...]; "
               "granularity=fine|thread|core|tile|die|ll_cache|numa|socket; verbose, noverbose, warnings, nowarnings, respect, "
               "norespect, reset, noreset; permute and offset as numbers",
      .meaning = "Binds threads: compact like close, scatter and balanced like spread, explicit to the CPUs listed. A type "
