@@ -58,7 +58,7 @@ void run_kmp_team(void* data) {
   std::int32_t gtid = self->gtid;
   std::int32_t team_thread = 0;
   hearth::rt::hearth_invoke_microtask(league->microtask, &gtid, &team_thread, league->argc, league->argv,
-                                      &self->task->ompt_exit_frame);
+                                      hearth::rt::events::active() ? &self->task->ompt_exit_frame : nullptr);
 }
 
 /// What each thread of the league does. There may be fewer threads than teams; then they take turns.
