@@ -36,6 +36,10 @@ constexpr O kOptions[] = {
      .fallback = "work-stealing", .legal = "work-stealing or central",
      .meaning = "Who gets a task that is ready: work-stealing keeps a queue per thread, from which idle threads rob; "
                 "central is one queue for all, the yardstick."},
+    {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
+     .fallback = "256", .legal = kNatural,
+     .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "
+                "queued; 0 queues them all."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
      .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
      .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop."},

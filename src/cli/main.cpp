@@ -89,8 +89,14 @@ int main(int argc, char** argv) {
   cli::register_topo(app);  // does its work while the arguments are parsed
 #endif
 
-  if (!ahead.empty() && ahead.front().compare(0, 1, "-") != 0 && app.get_subcommand_no_throw(ahead.front()) == nullptr) {
-    fmt::print(stderr, "hearth: \"{}\": no such subcommand; legal: run, env, topo\nTry: hearth --help\n", ahead.front());
+  std::string known;
+  bool is_known = ahead.empty() || ahead.front().compare(0, 1, "-") == 0;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known += (known.empty() ? "" : ", ") + subcommand->get_name();
+    is_known = is_known || subcommand->get_name() == ahead.front();
+  }
+  if (!is_known) {
+    fmt::print(stderr, "hearth: \"{}\": no such subcommand; legal: {}\nTry: hearth --help\n", ahead.front(), known);
     return cli::kExitUsage;
   }
   try {

@@ -355,6 +355,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   if (!out.warnings) set_warnings(false);  // before anything else could complain
   out.enabled = read_boolean(in, Id::hearth, true);
   out.policy = static_cast<Policy>(read_word(in, Id::hearth_policy, kPolicyNames, 0));
+  out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   const std::string_view file = read_text(in, Id::hearth_verify_file, keeper);
   out.verify_file = file.empty() ? nullptr : file.data();
@@ -458,6 +459,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
   switch (id) {
     case Id::hearth: text.add(in.enabled ? "on" : "off"); break;
     case Id::hearth_policy: text.add(kPolicyNames[static_cast<int>(in.policy)]); break;
+    case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
     case Id::hearth_verify_file: text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file)); break;
     case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;

@@ -44,6 +44,7 @@ struct Settings {
   bool enabled = true;              // HEARTH=off: this library should not have been loaded; the runtime says so
   bool warnings = true;             // HEARTH_WARNINGS, KMP_WARNINGS
   Policy policy = Policy::work_stealing;
+  int task_cutoff = 256;            // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;         // HEARTH_MACHINE: empty for the real one; topology parses
   const char* verify_file = nullptr;  // HEARTH_VERIFY_FILE: where verify_report() appends, or null
 
