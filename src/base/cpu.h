@@ -6,13 +6,15 @@
 
 namespace hearth {
 
-/// One turn of a spin loop: tells the core that the loop waits, which frees its sibling and saves the memory-order flush
-/// when the awaited line changes. Not a memory barrier.
+/// One turn of a spin loop: tells the core that the loop waits, which frees its sibling and saves the
+/// memory-order flush when the awaited line changes. Not a memory barrier.
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  __asm__ __volatile__("isb" ::: "memory");  // 'yield' is a no-op on most cores; isb gives a pause of useful length
+  __asm__ __volatile__(
+      "isb" ::
+          : "memory");  // 'yield' is a no-op on most cores; isb gives a pause of useful length
 #else
   __asm__ __volatile__("" ::: "memory");
 #endif

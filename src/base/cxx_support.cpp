@@ -1,10 +1,11 @@
-// The few pieces of the C++ library's machine code that the headers refer to, so that libhearth.so takes almost nothing from
-// libstdc++.a.
+// The few pieces of the C++ library's machine code that the headers refer to, so that libhearth.so takes
+// almost nothing from libstdc++.a.
 //
-// Why: std::vector and std::string refer to functions that throw; those drag in exceptions, the unwinder, locales and with
-// them symbols of glibc 2.32 to 2.36, though the library is built without exceptions and would end in std::terminate anyway.
-// Here they end in fatal(), which says what happened. Linked into libhearth.so only (hearth_shared_flags), never into programs
-// and tests, where these functions must throw. All of it is callable from any thread.
+// Why: std::vector and std::string refer to functions that throw; those drag in exceptions, the unwinder,
+// locales and with them symbols of glibc 2.32 to 2.36, though the library is built without exceptions and
+// would end in std::terminate anyway. Here they end in fatal(), which says what happened. Linked into
+// libhearth.so only (hearth_shared_flags), never into programs and tests, where these functions must throw.
+// All of it is callable from any thread.
 #include <cerrno>
 #include <charconv>
 #include <clocale>
@@ -18,8 +19,8 @@
 
 #include "base/log.h"
 
-// The headers' reference counts look at this to skip atomics in programs of one thread. glibc has it since 2.32 only; ours
-// says "several threads", always.
+// The headers' reference counts look at this to skip atomics in programs of one thread. glibc has it
+// since 2.32 only; ours says "several threads", always.
 extern "C" {
 [[gnu::visibility("hidden")]] char __libc_single_threaded = 0;
 }
@@ -34,7 +35,8 @@ void* allocate(std::size_t size) {
 
 void* allocate_aligned(std::size_t size, std::size_t alignment) {
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment < sizeof(void*) ? sizeof(void*) : alignment, size != 0 ? size : 1) != 0) {
+  if (posix_memalign(&memory, alignment < sizeof(void*) ? sizeof(void*) : alignment, size != 0 ? size : 1) !=
+      0) {
     hearth::fatal("out of memory (%zu bytes asked for).", size);
   }
   return memory;
@@ -46,8 +48,12 @@ const std::nothrow_t std::nothrow{};
 
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size != 0 ? size : 1); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size != 0 ? size : 1); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size != 0 ? size : 1);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size != 0 ? size : 1);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_aligned(size, static_cast<std::size_t>(alignment));
 }
@@ -74,7 +80,9 @@ namespace std {
 [[noreturn]] void __throw_out_of_range(const char* what) { hearth::fatal("out of range: %s", what); }
 [[noreturn]] void __throw_invalid_argument(const char* what) { hearth::fatal("invalid argument: %s", what); }
 [[noreturn]] void __throw_bad_alloc() { hearth::fatal("out of memory."); }
-[[noreturn]] void __throw_bad_array_new_length() { hearth::fatal("an array of impossible length was asked for."); }
+[[noreturn]] void __throw_bad_array_new_length() {
+  hearth::fatal("an array of impossible length was asked for.");
+}
 [[noreturn]] void __throw_bad_function_call() { hearth::fatal("an empty function object was called."); }
 [[noreturn]] void __throw_out_of_range_fmt(const char* format, ...) {
   char text[256];
@@ -85,9 +93,10 @@ namespace std {
   hearth::fatal("out of range: %s", text);
 }
 
-/// libstdc++'s own falls back on changing the thread's locale; this reads a copy in the "C" locale. Only the general format,
-/// which is what configuration files hold.
-from_chars_result from_chars(const char* first, const char* last, double& value, chars_format format) noexcept {
+/// libstdc++'s own falls back on changing the thread's locale; this reads a copy in the "C" locale. Only the
+/// general format, which is what configuration files hold.
+from_chars_result from_chars(const char* first, const char* last, double& value,
+                             chars_format format) noexcept {
   char copy[128];
   const auto length = static_cast<size_t>(last - first);
   if (length == 0 || length >= sizeof(copy) || format == chars_format::hex || *first == '+' ||
@@ -112,7 +121,7 @@ from_chars_result from_chars(const char* first, const char* last, double& value,
 
 }  // namespace std
 
-// make_shared finds its own control block by address when RTTI is off; the comparison by type_info that the header can also
-// make never holds then.
+// make_shared finds its own control block by address when RTTI is off; the comparison by type_info that the
+// header can also make never holds then.
 #include <memory>
 bool std::_Sp_make_shared_tag::_S_eq(const std::type_info&) noexcept { return false; }

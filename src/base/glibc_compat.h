@@ -1,18 +1,18 @@
 // The glibc floor: libhearth.so loads on glibc 2.28 wherever it was built.
 //
-// glibc 2.32 and 2.34 gave the functions below new versions when libpthread and libdl moved into libc; nothing about the
-// functions changed, and every later glibc still has the old version. Built naively on a newer system the library would ask
-// for the new one and be refused by an older loader, so each reference is bound to the old version here. The compiler is
-// told to include this file first in every file of the library (cmake/HearthFlags.cmake), and the ctest
-// library_needs_only_libc fails on any version above the floor. On glibc before 2.34 these functions live in libpthread and
-// libdl, which programs built for OpenMP link themselves (-fopenmp implies -pthread); we name neither, since newer systems
-// have both inside libc.
+// glibc 2.32 and 2.34 gave the functions below new versions when libpthread and libdl moved into libc;
+// nothing about the functions changed, and every later glibc still has the old version. Built naively on a
+// newer system the library would ask for the new one and be refused by an older loader, so each reference is
+// bound to the old version here. The compiler is told to include this file first in every file of the library
+// (cmake/HearthFlags.cmake), and the ctest library_needs_only_libc fails on any version above the floor. On
+// glibc before 2.34 these functions live in libpthread and libdl, which programs built for OpenMP link
+// themselves (-fopenmp implies -pthread); we name neither, since newer systems have both inside libc.
 //
-// Functions that have no version at or below 2.28 (stat and its kin, pthread_cond_clockwait, sem_clockwait, gettid) must not
-// be called from the library: use the system call.
+// Functions that have no version at or below 2.28 (stat and its kin, pthread_cond_clockwait, sem_clockwait,
+// gettid) must not be called from the library: use the system call.
 //
-// Only assembler directives: a symbol that a file does not use costs nothing in its object. Not under a sanitizer, whose
-// interceptors carry no versions.
+// Only assembler directives: a symbol that a file does not use costs nothing in its object. Not under a
+// sanitizer, whose interceptors carry no versions.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

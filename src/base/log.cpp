@@ -21,7 +21,8 @@ void write_line(const char* format, std::va_list args) {
   __builtin_memcpy(line, kPrefix, used);
   const std::size_t room = sizeof(line) - used - 1;  // one byte stays for the newline
   const int wanted = std::vsnprintf(line + used, room, format, args);
-  if (wanted > 0) used += static_cast<std::size_t>(wanted) < room ? static_cast<std::size_t>(wanted) : room - 1;
+  if (wanted > 0)
+    used += static_cast<std::size_t>(wanted) < room ? static_cast<std::size_t>(wanted) : room - 1;
   if (line[used - 1] != '\n') line[used++] = '\n';
   write_stderr(line, used);
   errno = saved;

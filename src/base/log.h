@@ -1,8 +1,9 @@
 // What the library says to a person: whole lines on stderr, each with the prefix "hearth: ".
 //
-// Callable from any thread, also between fork and exec and in a signal handler's vicinity: no lock, no allocation, no stdio
-// buffer. A line is formatted into a buffer on the stack (longer ones are cut at kLogLine) and written with one write(2),
-// so lines of several threads or processes do not mix. errno is kept.
+// Callable from any thread, also between fork and exec and in a signal handler's vicinity: no lock, no
+// allocation, no stdio buffer. A line is formatted into a buffer on the stack (longer ones are cut at
+// kLogLine) and written with one write(2), so lines of several threads or processes do not mix. errno is
+// kept.
 #pragma once
 
 #include <cstdarg>
@@ -29,11 +30,11 @@ void set_warnings(bool on);
 }  // namespace hearth
 
 /// warn(), at most once for this place in the source, however many threads pass it.
-#define HEARTH_WARN_ONCE(...)                                            \
-  do {                                                                   \
-    static constinit std::atomic<bool> hearth_warned{false};             \
-    if (!hearth_warned.load(std::memory_order_relaxed) &&                \
-        !hearth_warned.exchange(true, std::memory_order_relaxed)) {      \
-      ::hearth::warn(__VA_ARGS__);                                       \
-    }                                                                    \
+#define HEARTH_WARN_ONCE(...)                                       \
+  do {                                                              \
+    static constinit std::atomic<bool> hearth_warned{false};        \
+    if (!hearth_warned.load(std::memory_order_relaxed) &&           \
+        !hearth_warned.exchange(true, std::memory_order_relaxed)) { \
+      ::hearth::warn(__VA_ARGS__);                                  \
+    }                                                               \
   } while (0)

@@ -24,9 +24,16 @@ constexpr std::string_view kNoSuchPart = "Ignored: it tunes a part of libomp tha
 constexpr std::string_view kBarrier = "Ignored: Hearth's barriers follow the machine's caches.";
 
 constexpr O ignored(Id id, std::string_view name, std::string_view meaning, O::Role role = O::ignored) {
-  return {.id = id, .name = name, .type = O::text, .role = role, .fallback = "", .legal = kAny, .meaning = meaning};
+  return {.id = id,
+          .name = name,
+          .type = O::text,
+          .role = role,
+          .fallback = "",
+          .legal = kAny,
+          .meaning = meaning};
 }
 
+// clang-format off
 constexpr O kOptions[] = {
     // ---- Hearth --------------------------------------------------------------------------------------------------
     {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
@@ -240,6 +247,7 @@ constexpr O kOptions[] = {
     ignored(Id::libomp_use_hidden_helper_task, "LIBOMP_USE_HIDDEN_HELPER_TASK",
             "Ignored: there are no hidden helper threads.", O::harmless),
 };
+// clang-format on
 
 constexpr bool rows_stand_at_their_ids() {
   for (std::size_t i = 0; i < kOptionCount; ++i) {
@@ -263,7 +271,9 @@ int name_rank(const O& row, std::string_view name) {
   return kNoMatch;
 }
 
-bool is_prefix(std::string_view prefix, std::string_view text) { return text.substr(0, prefix.size()) == prefix; }
+bool is_prefix(std::string_view prefix, std::string_view text) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 /// Levenshtein distance, for names of ordinary length.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -296,10 +306,11 @@ void report_unknown(std::string_view name) {
     }
   }
   if (nearest != nullptr) {
-    warn("%.*s: no such option (%.*s is probably meant); ignored.", static_cast<int>(name.size()), name.data(),
-         static_cast<int>(nearest->name.size()), nearest->name.data());
+    warn("%.*s: no such option (%.*s is probably meant); ignored.", static_cast<int>(name.size()),
+         name.data(), static_cast<int>(nearest->name.size()), nearest->name.data());
   } else {
-    warn("%.*s: no such option; ignored. `hearth env` lists those there are.", static_cast<int>(name.size()), name.data());
+    warn("%.*s: no such option; ignored. `hearth env` lists those there are.", static_cast<int>(name.size()),
+         name.data());
   }
 }
 
@@ -358,9 +369,9 @@ bool process_is_privileged() { return getauxval(AT_SECURE) != 0; }
 void complain(const GivenValue& given, std::string_view wrong, std::size_t column, std::string_view legal,
               std::string_view used_instead) {
   warn("%.*s=\"%.*s\": %.*s at column %zu; legal: %.*s; using %.*s.", static_cast<int>(given.variable.size()),
-       given.variable.data(), static_cast<int>(given.value.size()), given.value.data(), static_cast<int>(wrong.size()),
-       wrong.data(), column, static_cast<int>(legal.size()), legal.data(), static_cast<int>(used_instead.size()),
-       used_instead.data());
+       given.variable.data(), static_cast<int>(given.value.size()), given.value.data(),
+       static_cast<int>(wrong.size()), wrong.data(), column, static_cast<int>(legal.size()), legal.data(),
+       static_cast<int>(used_instead.size()), used_instead.data());
 }
 
 }  // namespace hearth

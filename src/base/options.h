@@ -1,8 +1,9 @@
 // The one table of options: every environment variable that Hearth honours, and the known ones it does not.
 //
-// The table is constant. OptionReader collects what an environment says, in one pass, without copying or judging; turning
-// texts into values is the business of runtime/settings.h, and `hearth env`, OMP_DISPLAY_ENV and libhearth(7) all show what
-// stands here. To add an option: an id, a row at the same place of the table, and the code in settings.cpp that reads it.
+// The table is constant. OptionReader collects what an environment says, in one pass, without copying or
+// judging; turning texts into values is the business of runtime/settings.h, and `hearth env`, OMP_DISPLAY_ENV
+// and libhearth(7) all show what stands here. To add an option: an id, a row at the same place of the table,
+// and the code in settings.cpp that reads it.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 namespace hearth {
 
+// clang-format off
 enum class OptionId : std::uint8_t {
   // Hearth
   hearth, hearth_policy, hearth_task_cutoff, hearth_machine, hearth_verify_file, hearth_warnings,
@@ -41,24 +43,26 @@ enum class OptionId : std::uint8_t {
   kmp_use_yield, kmp_user_level_mwait, libomp_num_hidden_helper_threads, libomp_use_hidden_helper_task,
   count_,
 };
+// clang-format on
 
 inline constexpr std::size_t kOptionCount = static_cast<std::size_t>(OptionId::count_);
 
 struct Option {
   enum Type : std::uint8_t { boolean, count, size, duration, word, list, text };
 
-  // What becomes of a value: it is honoured under this name; it is honoured as a value of `feeds`; it is ignored, and the
-  // user is told once; or it is ignored in silence, because nothing is lost.
+  // What becomes of a value: it is honoured under this name; it is honoured as a value of `feeds`; it is
+  // ignored, and the user is told once; or it is ignored in silence, because nothing is lost.
   enum Role : std::uint8_t { own, feeding, ignored, harmless };
 
   OptionId id;
   std::string_view name;
-  std::string_view aliases = {};     // other names of the very same thing, separated by blanks; the first given wins
+  std::string_view aliases =
+      {};  // other names of the very same thing, separated by blanks; the first given wins
   Type type;
   Role role = own;
   OptionId feeds = OptionId::count_;
-  bool trusted_only = false;         // not obeyed by setuid and setgid programs
-  std::string_view fallback;         // what counts when nobody says anything
+  bool trusted_only = false;  // not obeyed by setuid and setgid programs
+  std::string_view fallback;  // what counts when nobody says anything
   std::string_view legal;
   std::string_view meaning;
 };
@@ -79,8 +83,9 @@ struct GivenValue {
 /// The raw values of all options in an environment.
 class OptionReader {
  public:
-  /// `environment` is a null-terminated array of "NAME=value". With `privileged` (a setuid or setgid program) options
-  /// marked trusted_only count as not given. Unknown HEARTH_ variables are reported, with the name that was probably meant.
+  /// `environment` is a null-terminated array of "NAME=value". With `privileged` (a setuid or setgid program)
+  /// options marked trusted_only count as not given. Unknown HEARTH_ variables are reported, with the name
+  /// that was probably meant.
   void read(const char* const* environment, bool privileged);
 
   const GivenValue& operator[](OptionId id) const { return values_[static_cast<std::size_t>(id)]; }

@@ -1,4 +1,5 @@
-// Checked parsing; see parse.h for the contract. A small cursor over the text carries the offset for the messages.
+// Checked parsing; see parse.h for the contract. A small cursor over the text carries the offset for the
+// messages.
 #include "base/parse.h"
 
 namespace hearth {
@@ -49,8 +50,8 @@ constexpr int digit_value(char c) {
 /// Digits from the cursor on. False when there is none; `overflow` when they exceed 64 bits.
 bool read_unsigned(Cursor& cursor, std::uint64_t& value, bool& overflow, bool allow_hex) {
   int base = 10;
-  if (allow_hex && cursor.peek() == '0' && cursor.at + 2 < cursor.text.size() && lower(cursor.text[cursor.at + 1]) == 'x' &&
-      digit_value(cursor.text[cursor.at + 2]) < 16) {
+  if (allow_hex && cursor.peek() == '0' && cursor.at + 2 < cursor.text.size() &&
+      lower(cursor.text[cursor.at + 1]) == 'x' && digit_value(cursor.text[cursor.at + 2]) < 16) {
     base = 16;
     cursor.at += 2;
   }
@@ -110,9 +111,11 @@ Parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, st
   }
   std::uint64_t magnitude = 0;
   bool overflow = false;
-  if (!read_unsigned(cursor, magnitude, overflow, true)) return failed<Result>(ParseFailure::not_a_number, start);
+  if (!read_unsigned(cursor, magnitude, overflow, true))
+    return failed<Result>(ParseFailure::not_a_number, start);
   constexpr std::uint64_t kMost = static_cast<std::uint64_t>(INT64_MAX);
-  if (overflow || magnitude > kMost + (negative ? 1 : 0)) return failed<Result>(ParseFailure::out_of_range, start);
+  if (overflow || magnitude > kMost + (negative ? 1 : 0))
+    return failed<Result>(ParseFailure::out_of_range, start);
   const auto value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
   auto result = finish(cursor, value);
   if (result && (value < least || value > most)) return failed<Result>(ParseFailure::out_of_range, start);
@@ -128,7 +131,8 @@ Parsed<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit, std:
   if (cursor.peek() == '+') ++cursor.at;
   std::uint64_t value = 0;
   bool overflow = false;
-  if (!read_unsigned(cursor, value, overflow, false)) return failed<Result>(ParseFailure::not_a_number, start);
+  if (!read_unsigned(cursor, value, overflow, false))
+    return failed<Result>(ParseFailure::not_a_number, start);
   cursor.skip_space();
   const std::string_view word = cursor.letters();
   if (!word.empty()) {
@@ -153,8 +157,9 @@ Parsed<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit, std:
 }
 
 Parsed<bool> parse_boolean(std::string_view text) {
-  static constexpr std::string_view kWords[] = {"false", "no",  "off",  "0",       "disabled", "f", "n", ".false.", ".f.",
-                                                "true",  "yes", "on",   "1",       "enabled",  "t", "y", ".true.",  ".t."};
+  static constexpr std::string_view kWords[] = {"false", "no",      "off", "0",    "disabled", "f",
+                                                "n",     ".false.", ".f.", "true", "yes",      "on",
+                                                "1",     "enabled", "t",   "y",    ".true.",   ".t."};
   constexpr std::size_t kCount = sizeof(kWords) / sizeof(kWords[0]);
   const auto word = parse_word(text, kWords, kCount);
   if (!word) return failed<bool>(word.failure, word.at);
@@ -175,7 +180,8 @@ Parsed<std::int64_t> parse_duration(std::string_view text, std::int64_t unit, st
   if (cursor.peek() == '+') ++cursor.at;
   std::uint64_t whole = 0;
   bool overflow = false;
-  if (!read_unsigned(cursor, whole, overflow, false)) return failed<Result>(ParseFailure::not_a_number, start);
+  if (!read_unsigned(cursor, whole, overflow, false))
+    return failed<Result>(ParseFailure::not_a_number, start);
   std::uint64_t fraction = 0;
   std::uint64_t scale = 1;
   if (cursor.peek() == '.') {
@@ -194,8 +200,12 @@ Parsed<std::int64_t> parse_duration(std::string_view text, std::int64_t unit, st
       std::string_view name;
       std::int64_t nanoseconds;
     };
-    static constexpr Unit kUnits[] = {{"ns", 1},           {"us", 1'000},          {"ms", 1'000'000},
-                                      {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"min", 60'000'000'000}};
+    static constexpr Unit kUnits[] = {{"ns", 1},
+                                      {"us", 1'000},
+                                      {"ms", 1'000'000},
+                                      {"s", 1'000'000'000},
+                                      {"m", 60'000'000'000},
+                                      {"min", 60'000'000'000}};
     const Unit* found = nullptr;
     for (const Unit& candidate : kUnits) {
       if (same_word(word, candidate.name)) found = &candidate;
@@ -207,7 +217,8 @@ Parsed<std::int64_t> parse_duration(std::string_view text, std::int64_t unit, st
   auto result = finish(cursor, std::int64_t{0});
   if (!result) return result;
   std::uint64_t total = 0;
-  const auto part = static_cast<std::uint64_t>(static_cast<unsigned __int128>(fraction) * static_cast<std::uint64_t>(unit) / scale);
+  const auto part = static_cast<std::uint64_t>(static_cast<unsigned __int128>(fraction) *
+                                               static_cast<std::uint64_t>(unit) / scale);
   if (overflow || __builtin_mul_overflow(whole, static_cast<std::uint64_t>(unit), &total) ||
       __builtin_add_overflow(total, part, &total) || total > static_cast<std::uint64_t>(most)) {
     return failed<Result>(ParseFailure::out_of_range, start);
@@ -241,8 +252,8 @@ bool ListReader::next(std::string_view& item) {
   return true;
 }
 
-Parsed<std::size_t> parse_integer_list(std::string_view text, std::int64_t least, std::int64_t most, std::int64_t* out,
-                                       std::size_t room) {
+Parsed<std::size_t> parse_integer_list(std::string_view text, std::int64_t least, std::int64_t most,
+                                       std::int64_t* out, std::size_t room) {
   ListReader list(text);
   std::string_view item;
   std::size_t count = 0;

@@ -1,14 +1,15 @@
-// The audit library of `hearth run`: the dynamic loader asks it, object by object, which file to load, and it answers with
-// libhearth.so wherever a stock OpenMP runtime is wanted: by soname, by absolute path, by dlopen, or as one of the renamed
-// copies that Python wheels carry (libgomp-e985bcbb.so.1.0.0). The loader maps one file once, so whatever number of copies
-// a program brings, one runtime results.
+// The audit library of `hearth run`: the dynamic loader asks it, object by object, which file to load, and it
+// answers with libhearth.so wherever a stock OpenMP runtime is wanted: by soname, by absolute path, by
+// dlopen, or as one of the renamed copies that Python wheels carry (libgomp-e985bcbb.so.1.0.0). The loader
+// maps one file once, so whatever number of copies a program brings, one runtime results.
 //
-// It runs inside every process that inherits LD_AUDIT, in a namespace of its own and before libc is ready. So it needs
-// nothing, not even libc (which would be loaded a second time), allocates nothing, and asks for no other audit event: since
-// glibc 2.35 the loader then leaves the PLT as fast as without it. All state is set once by the constructor, before the
-// loader's first question, and constant from then on.
+// It runs inside every process that inherits LD_AUDIT, in a namespace of its own and before libc is ready. So
+// it needs nothing, not even libc (which would be loaded a second time), allocates nothing, and asks for no
+// other audit event: since glibc 2.35 the loader then leaves the PLT as fast as without it. All state is set
+// once by the constructor, before the loader's first question, and constant from then on.
 //
-// HEARTH_AUDIT_TARGET names libhearth.so. Without it, or with HEARTH=off, the library asks to be unloaded again.
+// HEARTH_AUDIT_TARGET names libhearth.so. Without it, or with HEARTH=off, the library asks to be unloaded
+// again.
 #include <link.h>
 #include <stdint.h>
 
@@ -31,8 +32,8 @@ static int same_word(const char* text, const char* word) {
   return *text == '\0' && *word == '\0';
 }
 
-// Is this the file name of an OpenMP runtime? libgomp, libomp and libiomp5, perhaps with the hash of a wheel, then ".so".
-// Not their relatives: libgomp-plugin-nvptx.so.1, libomptarget.so, libompd.so, libompstub.so.
+// Is this the file name of an OpenMP runtime? libgomp, libomp and libiomp5, perhaps with the hash of a wheel,
+// then ".so". Not their relatives: libgomp-plugin-nvptx.so.1, libomptarget.so, libompd.so, libompstub.so.
 static int is_stock_runtime(const char* path) {
   static const char* const kStems[] = {"libgomp", "libomp", "libiomp5"};
   const char* name = path;
@@ -53,13 +54,15 @@ static int is_stock_runtime(const char* path) {
   return 0;
 }
 
-// The loader hands constructors the program's arguments and environment, also before libc is there to hold them.
+// The loader hands constructors the program's arguments and environment, also before libc is there to hold
+// them.
 __attribute__((constructor)) static void read_environment(int argc, char** argv, char** environment) {
   (void)argc;
   (void)argv;
   const char* found = 0;
   for (; environment != 0 && *environment != 0; ++environment) {
-    if (starts_with(*environment, "HEARTH_AUDIT_TARGET=")) found = *environment + sizeof("HEARTH_AUDIT_TARGET=") - 1;
+    if (starts_with(*environment, "HEARTH_AUDIT_TARGET="))
+      found = *environment + sizeof("HEARTH_AUDIT_TARGET=") - 1;
     if (starts_with(*environment, "HEARTH=")) {
       static const char* const kOff[] = {"off", "0", "false", "no", "disabled"};
       for (unsigned i = 0; i < sizeof(kOff) / sizeof(kOff[0]); ++i) {
@@ -84,7 +87,8 @@ __attribute__((visibility("default"))) unsigned la_version(unsigned offered) {
   return offered < LAV_CURRENT ? offered : LAV_CURRENT;
 }
 
-__attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie, unsigned flag) {
+__attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie,
+                                                          unsigned flag) {
   (void)cookie;
   (void)flag;
   return is_stock_runtime(name) ? (char*)target : (char*)name;

@@ -7,15 +7,16 @@
 namespace hearth::cli {
 
 // Exit statuses of our own, kept apart from what programs commonly return; those of a program pass through.
-inline constexpr int kExitUsage = 2;           // bad arguments
-inline constexpr int kExitVerify = 3;          // the program ended well, but --verify found that Hearth did not serve it all
-inline constexpr int kExitNotExecutable = 126; // as shells have it
+inline constexpr int kExitUsage = 2;  // bad arguments
+inline constexpr int kExitVerify =
+    3;  // the program ended well, but --verify found that Hearth did not serve it all
+inline constexpr int kExitNotExecutable = 126;  // as shells have it
 inline constexpr int kExitNotFound = 127;
 
 struct RunRequest {
   std::vector<std::string> command;
-  std::string policy;       // empty: as the environment says
-  std::string threads;      // OMP_NUM_THREADS; empty: as the environment says
+  std::string policy;   // empty: as the environment says
+  std::string threads;  // OMP_NUM_THREADS; empty: as the environment says
   bool verify = false;
   std::string verify_file;  // where the JSON goes; empty: printed only
 };

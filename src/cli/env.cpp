@@ -1,10 +1,11 @@
-// `hearth env`: every option of the table with its value, where the value came from, what it means and what is legal.
+// `hearth env`: every option of the table with its value, where the value came from, what it means and what
+// is legal.
 #include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "base/options.h"
 #include "cli/commands.h"

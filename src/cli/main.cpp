@@ -1,13 +1,13 @@
 // The command line: reads the arguments and calls the subcommand. See commands.h for what each does.
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/parse.h"
 #include "cli/commands.h"
-#include "runtime/settings.h"
 #include "cli/topo.h"
+#include "runtime/settings.h"
 
 namespace {
 
@@ -26,12 +26,13 @@ std::string check_threads(const std::string& text) {
   std::int64_t values[rt::kMaxNestingList];
   const auto parsed = parse_integer_list(text, 1, INT32_MAX, values, rt::kMaxNestingList);
   if (parsed) return {};
-  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure), parsed.column(),
-                     option(OptionId::omp_num_threads).legal);
+  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure),
+                     parsed.column(), option(OptionId::omp_num_threads).legal);
 }
 
-/// Cuts the program and its arguments off the arguments of `hearth run`: they begin behind "--", or with the first word that
-/// is neither an option nor an option's value, and belong to the program whatever they look like.
+/// Cuts the program and its arguments off the arguments of `hearth run`: they begin behind "--", or with the
+/// first word that is neither an option nor an option's value, and belong to the program whatever they look
+/// like.
 std::vector<std::string> split_command(std::vector<std::string>& arguments) {
   std::vector<std::string> command;
   if (arguments.empty() || arguments.front() != "run") return command;
@@ -40,7 +41,8 @@ std::vector<std::string> split_command(std::vector<std::string>& arguments) {
     i += arguments[i] == "--policy" || arguments[i] == "--threads" ? 2 : 1;
   }
   if (i >= arguments.size()) return command;
-  command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i + (arguments[i] == "--" ? 1 : 0)), arguments.end());
+  command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i + (arguments[i] == "--" ? 1 : 0)),
+                 arguments.end());
   arguments.resize(i);
   return command;
 }
@@ -64,14 +66,16 @@ int main(int argc, char** argv) {
   const std::vector<std::string> command = split_command(ahead);
 
   cli::RunRequest request;
-  CLI::App* run = app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
-  run->add_option("--policy", request.policy, "Who gets a ready task: work-stealing or central")->check(check_policy);
+  CLI::App* run =
+      app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
+  run->add_option("--policy", request.policy, "Who gets a ready task: work-stealing or central")
+      ->check(check_policy);
   run->add_option("--threads", request.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
       ->check(check_threads);
-  CLI::Option* verify =
-      run->add_flag("--verify{-}", request.verify_file,
-                    "Report how many regions and tasks Hearth served, as JSON into a file with --verify=FILE; fail if another "
-                    "runtime served any");
+  CLI::Option* verify = run->add_flag("--verify{-}", request.verify_file,
+                                      "Report how many regions and tasks Hearth served, as JSON into a file "
+                                      "with --verify=FILE; fail if another "
+                                      "runtime served any");
   run->callback([&] {
     request.command = command;
     if (request.command.empty()) throw CLI::RequiredError("a program to run");
@@ -81,7 +85,8 @@ int main(int argc, char** argv) {
 
   bool json = false;
   std::vector<std::string> names;
-  CLI::App* env = app.add_subcommand("env", "Every option: its value, where that came from, its meaning, what is legal");
+  CLI::App* env =
+      app.add_subcommand("env", "Every option: its value, where that came from, its meaning, what is legal");
   env->add_flag("--json", json, "Print JSON");
   env->add_option("names", names, "Only these options");
 
@@ -96,7 +101,8 @@ int main(int argc, char** argv) {
     is_known = is_known || subcommand->get_name() == ahead.front();
   }
   if (!is_known) {
-    fmt::print(stderr, "hearth: \"{}\": no such subcommand; legal: {}\nTry: hearth --help\n", ahead.front(), known);
+    fmt::print(stderr, "hearth: \"{}\": no such subcommand; legal: {}\nTry: hearth --help\n", ahead.front(),
+               known);
     return cli::kExitUsage;
   }
   try {

@@ -1,4 +1,5 @@
-// Reads ELF headers by hand: a handful of fields, checked against the file's size, of a file that may be anything.
+// Reads ELF headers by hand: a handful of fields, checked against the file's size, of a file that may be
+// anything.
 #include "cli/program.h"
 
 #include <cerrno>
@@ -32,10 +33,11 @@ class MappedFile {
   explicit MappedFile(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
-    struct stat status {};
+    struct stat status{};
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
       void* address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-      if (address != MAP_FAILED) data_ = {static_cast<const char*>(address), static_cast<std::size_t>(status.st_size)};
+      if (address != MAP_FAILED)
+        data_ = {static_cast<const char*>(address), static_cast<std::size_t>(status.st_size)};
     }
     ::close(fd);
   }
@@ -51,7 +53,8 @@ class MappedFile {
   template <typename T>
   T at(std::uint64_t offset) const {
     T value{};
-    if (offset <= data_.size() && data_.size() - offset >= sizeof(T)) std::memcpy(&value, data_.data() + offset, sizeof(T));
+    if (offset <= data_.size() && data_.size() - offset >= sizeof(T))
+      std::memcpy(&value, data_.data() + offset, sizeof(T));
     return value;
   }
 
@@ -70,8 +73,11 @@ class MappedFile {
 std::string defined_entry_point(const MappedFile& file, const Elf64_Ehdr& header) {
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
-    if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) || section.sh_entsize != sizeof(Elf64_Sym)) continue;
-    const auto names = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{section.sh_link} * header.e_shentsize);
+    if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||
+        section.sh_entsize != sizeof(Elf64_Sym))
+      continue;
+    const auto names =
+        file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{section.sh_link} * header.e_shentsize);
     const std::uint64_t count = section.sh_size / sizeof(Elf64_Sym);
     for (std::uint64_t j = 0; j < count; ++j) {
       const std::uint64_t offset = section.sh_offset + j * sizeof(Elf64_Sym);
@@ -109,17 +115,19 @@ void inspect_elf(const MappedFile& file, Program& program) {
 }
 
 bool gains_privileges(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (stat(path.c_str(), &status) != 0) return false;
   if ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) return true;
-  if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != getegid()) return true;
+  if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 && status.st_gid != getegid())
+    return true;
   return geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-/// Where execvp() would find it; empty when nowhere. `denied`: something of that name was there but may not be run.
+/// Where execvp() would find it; empty when nowhere. `denied`: something of that name was there but may not
+/// be run.
 std::string find_program(const std::string& name, bool& denied) {
   const auto runnable = [&](const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (stat(path.c_str(), &status) != 0) return false;
     if (S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0) return true;
     denied = true;
@@ -192,23 +200,30 @@ std::string explain(const Program& program) {
     case Problem::not_executable: return fmt::format("{}: may not be executed.", path);
     case Problem::static_linked:
       return fmt::format(
-          "{} is linked statically: no dynamic loader takes part in its start, so its OpenMP runtime cannot be replaced. "
+          "{} is linked statically: no dynamic loader takes part in its start, so its OpenMP runtime cannot "
+          "be replaced. "
           "Link it dynamically (without -static) to run it on Hearth.",
           path);
     case Problem::other_libc:
-      return fmt::format("{} uses another C library than glibc, whose loader has no audit interface; Hearth cannot serve it.",
-                         path);
+      return fmt::format(
+          "{} uses another C library than glibc, whose loader has no audit interface; Hearth cannot serve "
+          "it.",
+          path);
     case Problem::other_machine:
-      return fmt::format("{} is built for another kind of processor than this Hearth; Hearth cannot serve it.", path);
+      return fmt::format(
+          "{} is built for another kind of processor than this Hearth; Hearth cannot serve it.", path);
     case Problem::privileged:
       return fmt::format(
-          "{} runs with more rights than yours (setuid, setgid or file capabilities): the loader ignores LD_AUDIT and "
-          "LD_PRELOAD for such programs, and Hearth its variables. Run a copy without those rights to run it on Hearth.",
+          "{} runs with more rights than yours (setuid, setgid or file capabilities): the loader ignores "
+          "LD_AUDIT and "
+          "LD_PRELOAD for such programs, and Hearth its variables. Run a copy without those rights to run it "
+          "on Hearth.",
           path);
   }
   if (!program.own_runtime.empty()) {
     return fmt::format(
-        "{} has an OpenMP runtime linked into itself (it defines {}), which cannot be replaced from outside. Link it with "
+        "{} has an OpenMP runtime linked into itself (it defines {}), which cannot be replaced from outside. "
+        "Link it with "
         "the shared runtime to run it on Hearth.",
         path, program.own_runtime);
   }

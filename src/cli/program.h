@@ -1,5 +1,5 @@
-// What can be told of a program before it is started: what it is, and whether the loader could be made to give it Hearth.
-// Reads files only.
+// What can be told of a program before it is started: what it is, and whether the loader could be made to
+// give it Hearth. Reads files only.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct Program {
     privileged,      // setuid, setgid or with file capabilities: the loader ignores LD_AUDIT and LD_PRELOAD
   };
 
-  std::string asked;         // as given on the command line
-  std::string path;          // the file that is executed; for a script its interpreter
+  std::string asked;  // as given on the command line
+  std::string path;   // the file that is executed; for a script its interpreter
   Problem problem = Problem::none;
-  std::string own_runtime;   // an OpenMP entry point that the file itself defines ("GOMP_parallel"), if any
+  std::string own_runtime;  // an OpenMP entry point that the file itself defines ("GOMP_parallel"), if any
 
   bool can_start() const { return problem != Problem::not_found && problem != Problem::not_executable; }
 };
@@ -29,7 +29,8 @@ struct Program {
 /// Look at the program that execvp(name) would start; a script's interpreter is followed, "env NAME" too.
 Program inspect_program(const std::string& name);
 
-/// Why Hearth cannot serve the program, and what can be done: one or two sentences. Empty when nothing is wrong.
+/// Why Hearth cannot serve the program, and what can be done: one or two sentences. Empty when nothing is
+/// wrong.
 std::string explain(const Program& program);
 
 }  // namespace hearth::cli

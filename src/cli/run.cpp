@@ -1,7 +1,10 @@
-// `hearth run`: start a program so that its loader gives it Hearth for its OpenMP runtime, and report what came of it.
+// `hearth run`: start a program so that its loader gives it Hearth for its OpenMP runtime, and report what
+// came of it.
 //
-// Two processes: this one waits, passes signals on and ends as the program ended; the child becomes the program. With
-// --verify every process below appends a line of JSON to a file that this one sums up (runtime/verify.h has the format).
+// Two processes: this one waits, passes signals on and ends as the program ended; the child becomes the
+// program. With
+// --verify every process below appends a line of JSON to a file that this one sums up (runtime/verify.h has
+// the format).
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -12,11 +15,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
-#include <nlohmann/json.hpp>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "base/parse.h"
 #include "cli/commands.h"
@@ -49,7 +52,8 @@ void prepend(const char* variable, const std::string& entry) {
 bool audit_is_cheap() {
   int major = 0;
   int minor = 0;
-  return std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 && (major > 2 || (major == 2 && minor >= 35));
+  return std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
+         (major > 2 || (major == 2 && minor >= 35));
 }
 
 bool switched_off() {
@@ -66,18 +70,20 @@ void redirect(const Installation& installation) {
     prepend("LD_AUDIT", installation.audit);
     return;
   }
-  say("glibc {} makes every call through an audited PLT slow, so Hearth is preloaded instead; copies of OpenMP runtimes that "
+  say("glibc {} makes every call through an audited PLT slow, so Hearth is preloaded instead; copies of "
+      "OpenMP runtimes that "
       "the program brings stay mapped beside it.",
       gnu_get_libc_version());
   prepend("LD_PRELOAD", installation.library);
 }
 
-// ---- signals -------------------------------------------------------------------------------------------------------
+// ---- signals
+// -------------------------------------------------------------------------------------------------------
 
 volatile pid_t the_child = 0;
 
-/// A signal that a person or a batch system sent to us alone goes on to the program. One that came from the terminal went to
-/// the whole foreground group, so the program has it already.
+/// A signal that a person or a batch system sent to us alone goes on to the program. One that came from the
+/// terminal went to the whole foreground group, so the program has it already.
 void pass_on(int number, siginfo_t* info, void*) {
   const int saved = errno;
   if (info->si_code <= 0 && the_child > 0) kill(the_child, number);
@@ -87,17 +93,18 @@ void pass_on(int number, siginfo_t* info, void*) {
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGXCPU};
 
 void pass_signals_on() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = pass_on;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int number : kPassedOn) {
-    struct sigaction before {};
+    struct sigaction before{};
     sigaction(number, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // nohup stays nohup
   }
 }
 
-// ---- verification --------------------------------------------------------------------------------------------------
+// ---- verification
+// --------------------------------------------------------------------------------------------------
 
 struct Served {
   std::uint64_t processes = 0;
@@ -120,15 +127,18 @@ Served read_report(const std::string& path) {
     ++served.processes;
     served.regions += item.value("regions", std::uint64_t{0});
     served.tasks += item.value("tasks", std::uint64_t{0});
-    for (const auto& path_of : item.value("foreign", std::vector<std::string>())) served.foreign.insert(path_of);
-    for (const auto& path_of : item.value("mapped", std::vector<std::string>())) served.mapped.insert(path_of);
+    for (const auto& path_of : item.value("foreign", std::vector<std::string>()))
+      served.foreign.insert(path_of);
+    for (const auto& path_of : item.value("mapped", std::vector<std::string>()))
+      served.mapped.insert(path_of);
   }
   return served;
 }
 
 bool report_served(const Served& served, const Program& program, const std::string& json_file, bool off) {
-  say("{} parallel region{} and {} task{} served by Hearth in {} process{}.", served.regions, served.regions == 1 ? "" : "s",
-      served.tasks, served.tasks == 1 ? "" : "s", served.processes, served.processes == 1 ? "" : "es");
+  say("{} parallel region{} and {} task{} served by Hearth in {} process{}.", served.regions,
+      served.regions == 1 ? "" : "s", served.tasks, served.tasks == 1 ? "" : "s", served.processes,
+      served.processes == 1 ? "" : "es");
   bool good = true;
   if (off) {
     say("HEARTH=off: the program kept the runtime it came with.");
@@ -136,9 +146,10 @@ bool report_served(const Served& served, const Program& program, const std::stri
   } else if (served.processes == 0) {
     const std::string reason = explain(program);
     say("verification failed: Hearth was not loaded. {}",
-        !reason.empty() ? reason
-                        : "Either no process loaded an OpenMP runtime, or none ended through exit() (an aborted program "
-                          "leaves no report).");
+        !reason.empty()
+            ? reason
+            : "Either no process loaded an OpenMP runtime, or none ended through exit() (an aborted program "
+              "leaves no report).");
     good = false;
   }
   for (const std::string& path : served.foreign) {
@@ -189,7 +200,8 @@ class TemporaryFile {
   std::string path_;
 };
 
-// ---- the program ---------------------------------------------------------------------------------------------------
+// ---- the program
+// ---------------------------------------------------------------------------------------------------
 
 [[noreturn]] void become(const std::vector<std::string>& command, pid_t parent) {
   // If this process is killed outright nobody is left to end the program with it.
@@ -235,7 +247,8 @@ Installation find_installation() {
   const std::string bin = self.substr(0, self.rfind('/'));
   const std::string root = bin.substr(0, bin.rfind('/'));
   for (const char* folder : {"/lib/hearth", "/lib"}) {
-    if (found.library.empty() && is_file(root + folder + "/libhearth.so")) found.library = root + folder + "/libhearth.so";
+    if (found.library.empty() && is_file(root + folder + "/libhearth.so"))
+      found.library = root + folder + "/libhearth.so";
     if (found.audit.empty() && is_file(root + folder + "/libhearth-audit.so")) {
       found.audit = root + folder + "/libhearth-audit.so";
     }
@@ -257,7 +270,8 @@ int run_main(const RunRequest& request) {
   if (!off) {
     const Installation installation = find_installation();
     if (installation.library.empty() || installation.audit.empty()) {
-      say("{} is missing from this installation (looked in lib/hearth and lib beside the folder of this program).",
+      say("{} is missing from this installation (looked in lib/hearth and lib beside the folder of this "
+          "program).",
           installation.library.empty() ? "libhearth.so" : "libhearth-audit.so");
       return kExitNotExecutable;
     }
@@ -272,7 +286,8 @@ int run_main(const RunRequest& request) {
     setenv("HEARTH_VERIFY_FILE", report.path().c_str(), 1);
   }
 
-  // Blocked until the child is known, so that no signal falls between fork() and the handler's knowledge of whom to tell.
+  // Blocked until the child is known, so that no signal falls between fork() and the handler's knowledge of
+  // whom to tell.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -299,7 +314,8 @@ int run_main(const RunRequest& request) {
   bool good = true;
   if (request.verify) good = report_served(read_report(report.path()), program, request.verify_file, off);
   if (WIFSIGNALED(status) && is_crash(WTERMSIG(status)) && !off) {
-    say("{} was ended by signal {} ({}). To see whether Hearth has a part in it, run it on its own OpenMP runtime: "
+    say("{} was ended by signal {} ({}). To see whether Hearth has a part in it, run it on its own OpenMP "
+        "runtime: "
         "HEARTH=off hearth run -- {}",
         request.command[0], WTERMSIG(status), strsignal(WTERMSIG(status)), fmt::join(request.command, " "));
   }

@@ -1,8 +1,8 @@
 // From the environment to the initial ICVs; see settings.h for the contract.
 //
-// One function per option, called in the order of parse_settings(), which is also where precedence between the variables of
-// different runtimes is decided: KMP_ over OMP_ over GOMP_, as libomp and libgomp each decide between their own and
-// OpenMP's. Runs before the runtime has a second thread.
+// One function per option, called in the order of parse_settings(), which is also where precedence between
+// the variables of different runtimes is decided: KMP_ over OMP_ over GOMP_, as libomp and libgomp each
+// decide between their own and OpenMP's. Runs before the runtime has a second thread.
 #include "runtime/settings.h"
 
 #include <climits>
@@ -78,7 +78,8 @@ void complain_about(Id id, const GivenValue& given, const Parsed<T>& bad, std::s
   complain(given, parse_failure_text(bad.failure), bad.column(), option(id).legal, used);
 }
 
-void complain_at(Id id, const GivenValue& given, ParseFailure failure, std::size_t at, std::string_view used) {
+void complain_at(Id id, const GivenValue& given, ParseFailure failure, std::size_t at,
+                 std::string_view used) {
   complain(given, parse_failure_text(failure), at + 1, option(id).legal, used);
 }
 
@@ -87,7 +88,8 @@ std::size_t offset_in(const GivenValue& given, std::string_view part) {
   return static_cast<std::size_t>(part.data() - given.value.data());
 }
 
-// ---- options of one simple type ------------------------------------------------------------------------------------
+// ---- options of one simple type
+// ------------------------------------------------------------------------------------
 
 bool read_boolean(const OptionReader& in, Id id, bool fallback) {
   const GivenValue& given = in[id];
@@ -108,7 +110,8 @@ int read_count(const OptionReader& in, Id id, std::int64_t least, int fallback) 
 }
 
 template <std::size_t N>
-std::size_t read_word(const OptionReader& in, Id id, const std::string_view (&words)[N], std::size_t fallback) {
+std::size_t read_word(const OptionReader& in, Id id, const std::string_view (&words)[N],
+                      std::size_t fallback) {
   const GivenValue& given = in[id];
   if (!given.given()) return fallback;
   const auto parsed = parse_word(given.value, words, N);
@@ -125,7 +128,8 @@ std::string_view read_text(const OptionReader& in, Id id, Keeper& keeper) {
   return given.given() ? keeper.keep(given, trim(given.value)) : std::string_view{};
 }
 
-// ---- lists ---------------------------------------------------------------------------------------------------------
+// ---- lists
+// ---------------------------------------------------------------------------------------------------------
 
 void read_num_threads(const OptionReader& in, Settings& out) {
   const GivenValue& given = in[Id::omp_num_threads];
@@ -166,7 +170,8 @@ void read_proc_bind(const OptionReader& in, Settings& out) {
       failure = ParseFailure::trailing;
     }
     if (failure != ParseFailure::none) {
-      complain_at(Id::omp_proc_bind, given, failure, list.offset() + bind.at, option(Id::omp_proc_bind).fallback);
+      complain_at(Id::omp_proc_bind, given, failure, list.offset() + bind.at,
+                  option(Id::omp_proc_bind).fallback);
       return;  // the list only counts once it is complete
     }
     out.proc_bind[count++] = bind.value;
@@ -174,13 +179,15 @@ void read_proc_bind(const OptionReader& in, Settings& out) {
   out.proc_bind_count = count;
 }
 
-// ---- schedules -----------------------------------------------------------------------------------------------------
+// ---- schedules
+// -----------------------------------------------------------------------------------------------------
 
 void read_schedule(const OptionReader& in, Settings& out) {
   const GivenValue& given = in[Id::omp_schedule];
   if (!given.given()) return;
   static constexpr std::string_view kModifiers[] = {"monotonic", "nonmonotonic"};
-  static constexpr std::string_view kKinds[] = {"static", "dynamic", "guided", "auto", "trapezoidal", "static_steal"};
+  static constexpr std::string_view kKinds[] = {"static", "dynamic",     "guided",
+                                                "auto",   "trapezoidal", "static_steal"};
   static constexpr int kNumbers[] = {1, 2, 3, 4, 101, 2};
   const auto refuse = [&](ParseFailure failure, std::size_t at) {
     complain_at(Id::omp_schedule, given, failure, at, option(Id::omp_schedule).fallback);
@@ -199,7 +206,8 @@ void read_schedule(const OptionReader& in, Settings& out) {
   const auto kind = parse_word(kind_text, kKinds, 6);
   if (!kind) return refuse(kind.failure, offset_in(given, kind_text) + kind.at);
   schedule.kind = kNumbers[kind.value];
-  if (kind.value == 5 && schedule.modifier == ScheduleModifier::none) schedule.modifier = ScheduleModifier::nonmonotonic;
+  if (kind.value == 5 && schedule.modifier == ScheduleModifier::none)
+    schedule.modifier = ScheduleModifier::nonmonotonic;
   if (comma != std::string_view::npos) {
     const std::string_view chunk_text = rest.substr(comma + 1);
     const auto chunk = parse_integer(chunk_text, 0, kMostInt);
@@ -210,7 +218,8 @@ void read_schedule(const OptionReader& in, Settings& out) {
   out.schedule = schedule;
 }
 
-// ---- places (their syntax is topology's business, which knows the machine) ------------------------------------------
+// ---- places (their syntax is topology's business, which knows the machine)
+// ------------------------------------------
 
 void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
   read_proc_bind(in, out);
@@ -220,14 +229,16 @@ void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
   out.hw_subset = read_text(in, Id::kmp_hw_subset, keeper);
 }
 
-// ---- stacks and waiting --------------------------------------------------------------------------------------------
+// ---- stacks and waiting
+// --------------------------------------------------------------------------------------------
 
 void read_stack_size(const OptionReader& in, Settings& out) {
   struct Variable {
     Id id;
     std::uint64_t unit;
   };
-  static constexpr Variable kByPrecedence[] = {{Id::kmp_stacksize, 1}, {Id::omp_stacksize, 1024}, {Id::gomp_stacksize, 1024}};
+  static constexpr Variable kByPrecedence[] = {
+      {Id::kmp_stacksize, 1}, {Id::omp_stacksize, 1024}, {Id::gomp_stacksize, 1024}};
   for (const Variable& variable : kByPrecedence) {
     const GivenValue& given = in[variable.id];
     if (!given.given()) continue;
@@ -282,7 +293,8 @@ void read_waiting(const OptionReader& in, Settings& out) {
     }
   }
   auto parsed = parse_integer(text, 0, INT64_MAX);
-  if (parsed && __builtin_mul_overflow(parsed.value, unit, &parsed.value)) parsed.failure = ParseFailure::out_of_range;
+  if (parsed && __builtin_mul_overflow(parsed.value, unit, &parsed.value))
+    parsed.failure = ParseFailure::out_of_range;
   if (parsed) {
     out.spin_count = parsed.value;
   } else {
@@ -290,7 +302,8 @@ void read_waiting(const OptionReader& in, Settings& out) {
   }
 }
 
-// ---- the rest ------------------------------------------------------------------------------------------------------
+// ---- the rest
+// ------------------------------------------------------------------------------------------------------
 
 void read_thread_limits(const OptionReader& in, Settings& out) {
   out.thread_limit = read_count(in, Id::omp_thread_limit, 1, 0);
@@ -366,7 +379,8 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   if (in[Id::omp_nested].given()) out.nested = read_boolean(in, Id::omp_nested, false) ? 1 : 0;
   out.max_active_levels = read_count(in, Id::omp_max_active_levels, 0, -1);
   read_thread_limits(in, out);
-  static constexpr std::string_view kTeamsBindings[] = {"primary", "close", "spread", "master", "true", "false"};
+  static constexpr std::string_view kTeamsBindings[] = {"primary", "close", "spread",
+                                                        "master",  "true",  "false"};
   if (in[Id::kmp_teams_proc_bind].given()) {
     static constexpr ProcBind kValues[] = {ProcBind::primary, ProcBind::close, ProcBind::spread,
                                            ProcBind::primary, ProcBind::on,    ProcBind::off};
@@ -388,7 +402,8 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   return out;
 }
 
-// ---- the process's own ---------------------------------------------------------------------------------------------
+// ---- the process's own
+// ---------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -461,7 +476,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::hearth_policy: text.add(kPolicyNames[static_cast<int>(in.policy)]); break;
     case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
-    case Id::hearth_verify_file: text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file)); break;
+    case Id::hearth_verify_file:
+      text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file));
+      break;
     case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;
     case Id::omp_affinity_format: text.add(in.affinity_format); break;
     case Id::omp_allocator: text.add(in.allocator.empty() ? option(id).fallback : in.allocator); break;
@@ -470,7 +487,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::omp_default_device: text.add("%d", in.default_device); break;
     case Id::omp_display_affinity: text.add("%s", upper_boolean(in.display_affinity)); break;
     case Id::omp_display_env:
-      text.add(in.display_env == DisplayEnv::verbose ? "VERBOSE" : in.display_env == DisplayEnv::yes ? "TRUE" : "FALSE");
+      text.add(in.display_env == DisplayEnv::verbose ? "VERBOSE"
+               : in.display_env == DisplayEnv::yes   ? "TRUE"
+                                                     : "FALSE");
       break;
     case Id::omp_dynamic: text.add("%s", upper_boolean(in.dynamic)); break;
     case Id::omp_max_active_levels:
@@ -484,7 +503,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::omp_max_task_priority: text.add("%d", in.max_task_priority); break;
     case Id::omp_nested: {
       const bool several = in.num_threads_count > 1 || in.proc_bind_count > 1;
-      const bool on = in.nested >= 0 ? in.nested == 1 : in.max_active_levels >= 0 ? in.max_active_levels > 1 : several;
+      const bool on = in.nested >= 0              ? in.nested == 1
+                      : in.max_active_levels >= 0 ? in.max_active_levels > 1
+                                                  : several;
       text.add("%s", upper_boolean(on));
       break;
     }
@@ -517,7 +538,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::omp_teams_thread_limit: text.add("%d", in.teams_thread_limit); break;
     case Id::omp_thread_limit: text.add("%d", in.thread_limit > 0 ? in.thread_limit : INT_MAX); break;
     case Id::omp_tool: text.add(in.tool ? "enabled" : "disabled"); break;
-    case Id::omp_tool_libraries: text.add(in.tool_libraries.empty() ? option(id).fallback : in.tool_libraries); break;
+    case Id::omp_tool_libraries:
+      text.add(in.tool_libraries.empty() ? option(id).fallback : in.tool_libraries);
+      break;
     case Id::omp_tool_verbose_init:
       text.add(in.tool_verbose_init.empty() ? option(id).fallback : in.tool_verbose_init);
       break;
@@ -526,7 +549,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
                : in.wait_policy == WaitPolicy::passive ? "PASSIVE"
                                                        : option(id).fallback);
       break;
-    case Id::gomp_cpu_affinity: text.add(in.gomp_cpu_affinity.empty() ? option(id).fallback : in.gomp_cpu_affinity); break;
+    case Id::gomp_cpu_affinity:
+      text.add(in.gomp_cpu_affinity.empty() ? option(id).fallback : in.gomp_cpu_affinity);
+      break;
     case Id::kmp_affinity: text.add(in.kmp_affinity.empty() ? option(id).fallback : in.kmp_affinity); break;
     case Id::gomp_spincount:
       if (in.spin_count < 0) {
@@ -578,7 +603,8 @@ std::string_view setting_source(const OptionReader& given, const Settings& in, O
       return {};
     case Id::omp_wait_policy:
       if (in.wait_policy == WaitPolicy::unset) return {};
-      return given[Id::omp_wait_policy].given() ? given[Id::omp_wait_policy].variable : given[Id::kmp_library].variable;
+      return given[Id::omp_wait_policy].given() ? given[Id::omp_wait_policy].variable
+                                                : given[Id::kmp_library].variable;
     default: return given[id].variable;
   }
 }
@@ -592,18 +618,36 @@ void init_settings() {
 
 const Settings& settings() { return the_settings; }
 
-// ---- displays ------------------------------------------------------------------------------------------------------
+// ---- displays
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
-// What OMP_DISPLAY_ENV prints without `verbose`: OpenMP's own ICV variables, in the order of libgomp's display.
-constexpr Id kIcvs[] = {
-    Id::omp_dynamic,           Id::omp_nested,          Id::omp_num_threads,     Id::omp_schedule,
-    Id::omp_proc_bind,         Id::omp_places,          Id::omp_stacksize,       Id::omp_wait_policy,
-    Id::omp_thread_limit,      Id::omp_max_active_levels, Id::omp_num_teams,     Id::omp_teams_thread_limit,
-    Id::omp_cancellation,      Id::omp_default_device,  Id::omp_max_task_priority, Id::omp_display_affinity,
-    Id::omp_affinity_format,   Id::omp_allocator,       Id::omp_target_offload,  Id::omp_tool,
-    Id::omp_tool_libraries,    Id::omp_tool_verbose_init, Id::omp_debug};
+// What OMP_DISPLAY_ENV prints without `verbose`: OpenMP's own ICV variables, in the order of libgomp's
+// display.
+constexpr Id kIcvs[] = {Id::omp_dynamic,
+                        Id::omp_nested,
+                        Id::omp_num_threads,
+                        Id::omp_schedule,
+                        Id::omp_proc_bind,
+                        Id::omp_places,
+                        Id::omp_stacksize,
+                        Id::omp_wait_policy,
+                        Id::omp_thread_limit,
+                        Id::omp_max_active_levels,
+                        Id::omp_num_teams,
+                        Id::omp_teams_thread_limit,
+                        Id::omp_cancellation,
+                        Id::omp_default_device,
+                        Id::omp_max_task_priority,
+                        Id::omp_display_affinity,
+                        Id::omp_affinity_format,
+                        Id::omp_allocator,
+                        Id::omp_target_offload,
+                        Id::omp_tool,
+                        Id::omp_tool_libraries,
+                        Id::omp_tool_verbose_init,
+                        Id::omp_debug};
 
 void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
   if (id == Id::omp_num_threads && the_settings.num_threads_count == 0 && facts.num_threads > 0) {
@@ -623,7 +667,8 @@ void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
 }  // namespace
 
 void display_env(bool verbose, const DisplayFacts& facts) {
-  static char text[32 * 1024];  // too much for a small thread's stack; two displays at once may mix, as any output would
+  static char text[32 * 1024];  // too much for a small thread's stack; two displays at once may mix, as any
+                                // output would
   TextWriter out(text, sizeof(text));
   out.add("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '%d'\n", kOpenmpVersion);
   for (const Id id : kIcvs) {
@@ -650,8 +695,10 @@ void display_env(bool verbose, const DisplayFacts& facts) {
 }
 
 void display_at_start(const DisplayFacts& facts) {
-  if (the_settings.display_env != DisplayEnv::no) display_env(the_settings.display_env == DisplayEnv::verbose, facts);
-  if (the_settings.kmp_version) warn("Hearth %s, an OpenMP runtime (OpenMP %d).", HEARTH_VERSION, kOpenmpVersion);
+  if (the_settings.display_env != DisplayEnv::no)
+    display_env(the_settings.display_env == DisplayEnv::verbose, facts);
+  if (the_settings.kmp_version)
+    warn("Hearth %s, an OpenMP runtime (OpenMP %d).", HEARTH_VERSION, kOpenmpVersion);
   if (!the_settings.kmp_settings) return;
   static char text[32 * 1024];
   TextWriter out(text, sizeof(text));

@@ -1,9 +1,11 @@
-// What the user asked for before the program ran: the initial values of OpenMP's ICVs and Hearth's own switches.
+// What the user asked for before the program ran: the initial values of OpenMP's ICVs and Hearth's own
+// switches.
 //
-// Plain data, read from the environment once by init_settings() (through the option table of base/options.h), before any
-// other thread of the runtime exists; constant afterwards, so every thread may read it without synchronisation. What a
-// program changes later (omp_set_num_threads and its kin) lives in the data environments of tasks, never here. A value the
-// user did not give is left "unset": filling it in from the machine (how many threads, which places) is the runtime's job.
+// Plain data, read from the environment once by init_settings() (through the option table of base/options.h),
+// before any other thread of the runtime exists; constant afterwards, so every thread may read it without
+// synchronisation. What a program changes later (omp_set_num_threads and its kin) lives in the data
+// environments of tasks, never here. A value the user did not give is left "unset": filling it in from the
+// machine (how many threads, which places) is the runtime's job.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +31,8 @@ enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 enum class Policy : std::uint8_t { work_stealing, central };
 inline constexpr std::string_view kPolicyNames[] = {"work-stealing", "central"};  // in the order of Policy
 
-// Does the schedule say monotonic or nonmonotonic itself? Without either, dynamic and guided are nonmonotonic (OpenMP 5.2,
-// section 11.5.3).
+// Does the schedule say monotonic or nonmonotonic itself? Without either, dynamic and guided are nonmonotonic
+// (OpenMP 5.2, section 11.5.3).
 enum class ScheduleModifier : std::uint8_t { none, monotonic, nonmonotonic };
 
 struct Schedule {
@@ -41,89 +43,91 @@ struct Schedule {
 
 struct Settings {
   // Hearth's own.
-  bool enabled = true;              // HEARTH=off: this library should not have been loaded; the runtime says so
-  bool warnings = true;             // HEARTH_WARNINGS, KMP_WARNINGS
+  bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
+  bool warnings = true;  // HEARTH_WARNINGS, KMP_WARNINGS
   Policy policy = Policy::work_stealing;
-  int task_cutoff = 256;            // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
-  std::string_view machine;         // HEARTH_MACHINE: empty for the real one; topology parses
+  int task_cutoff = 256;              // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
+  std::string_view machine;           // HEARTH_MACHINE: empty for the real one; topology parses
   const char* verify_file = nullptr;  // HEARTH_VERIFY_FILE: where verify_report() appends, or null
 
   // Teams. A list holds one value per nesting level; the last one counts for all deeper levels.
   int num_threads[kMaxNestingList] = {};
-  int num_threads_count = 0;        // 0: unset
+  int num_threads_count = 0;  // 0: unset
   ProcBind proc_bind[kMaxNestingList] = {};
-  int proc_bind_count = 0;          // 0: unset
-  std::string_view places;          // these four as the user wrote them: topology parses, who knows the machine;
-  std::string_view kmp_affinity;    // a type in KMP_AFFINITY wins over OMP_PLACES and OMP_PROC_BIND, and they over
+  int proc_bind_count = 0;  // 0: unset
+  std::string_view places;  // these four as the user wrote them: topology parses, who knows the machine;
+  std::string_view
+      kmp_affinity;  // a type in KMP_AFFINITY wins over OMP_PLACES and OMP_PROC_BIND, and they over
   std::string_view gomp_cpu_affinity;  // GOMP_CPU_AFFINITY
-  std::string_view hw_subset;       // KMP_HW_SUBSET: what of the machine may be used at all
+  std::string_view hw_subset;          // KMP_HW_SUBSET: what of the machine may be used at all
   bool dynamic = false;
-  int nested = -1;                  // OMP_NESTED: -1 unset, 0 false, 1 true
-  int max_active_levels = -1;       // OMP_MAX_ACTIVE_LEVELS: -1 unset
-  int thread_limit = 0;             // 0: unset, no limit
-  int device_thread_limit = 0;      // KMP_DEVICE_THREAD_LIMIT: threads of the whole process; 0: unset
-  int num_teams = 0;                // 0: unset
-  int teams_thread_limit = 0;       // 0: unset
-  int kmp_teams_thread_limit = 0;   // KMP_TEAMS_THREAD_LIMIT: threads of a whole league; 0: unset
+  int nested = -1;                 // OMP_NESTED: -1 unset, 0 false, 1 true
+  int max_active_levels = -1;      // OMP_MAX_ACTIVE_LEVELS: -1 unset
+  int thread_limit = 0;            // 0: unset, no limit
+  int device_thread_limit = 0;     // KMP_DEVICE_THREAD_LIMIT: threads of the whole process; 0: unset
+  int num_teams = 0;               // 0: unset
+  int teams_thread_limit = 0;      // 0: unset
+  int kmp_teams_thread_limit = 0;  // KMP_TEAMS_THREAD_LIMIT: threads of a whole league; 0: unset
   ProcBind teams_proc_bind = ProcBind::unset;  // KMP_TEAMS_PROC_BIND: how the teams of a league are spread
-  bool serial = false;              // KMP_LIBRARY=serial: every region runs on one thread
+  bool serial = false;                         // KMP_LIBRARY=serial: every region runs on one thread
 
   // Threads and waiting.
-  std::size_t stack_size = 0;       // bytes; 0: unset
+  std::size_t stack_size = 0;  // bytes; 0: unset
   WaitPolicy wait_policy = WaitPolicy::unset;
-  std::int64_t blocktime_us = -1;   // how long to spin before sleep; -1 unset, INT64_MAX for ever
-  std::int64_t spin_count = -1;     // GOMP_SPINCOUNT; -1 unset, INT64_MAX for ever
+  std::int64_t blocktime_us = -1;  // how long to spin before sleep; -1 unset, INT64_MAX for ever
+  std::int64_t spin_count = -1;    // GOMP_SPINCOUNT; -1 unset, INT64_MAX for ever
 
   // Loops, tasks, cancellation.
-  Schedule schedule;                // run-sched-var
+  Schedule schedule;  // run-sched-var
   bool cancellation = false;
   int max_task_priority = 0;
 
   // Devices and memory.
   TargetOffload target_offload = TargetOffload::default_;
   int default_device = 0;
-  std::string_view allocator;       // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
+  std::string_view
+      allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
 
   // Displays and tools.
   DisplayEnv display_env = DisplayEnv::no;
   bool display_affinity = false;
-  std::string_view affinity_format;  // never empty
-  bool tool = true;                  // OMP_TOOL
-  std::string_view tool_libraries;   // ':'-separated; empty: none
+  std::string_view affinity_format;    // never empty
+  bool tool = true;                    // OMP_TOOL
+  std::string_view tool_libraries;     // ':'-separated; empty: none
   std::string_view tool_verbose_init;  // empty: disabled; else STDOUT, STDERR or a file name
-  bool debug = false;                // OMP_DEBUG: the OMPD interface's switch
-  bool kmp_settings = false;         // KMP_SETTINGS: print the settings at start
-  bool kmp_version = false;          // KMP_VERSION: print the version at start
+  bool debug = false;                  // OMP_DEBUG: the OMPD interface's switch
+  bool kmp_settings = false;           // KMP_SETTINGS: print the settings at start
+  bool kmp_version = false;            // KMP_VERSION: print the version at start
 };
 
 /// The affinity format when the user gives none.
 inline constexpr std::string_view kDefaultAffinityFormat = "level %L thread %i affinity %A";
 
-/// Turn an environment into settings. init_settings() does so for the process's own; tests and `hearth env` for others.
-/// The texts of the result point into `storage`, which must outlive them: a copy of what they need, since a program may
-/// change or overwrite its environment. kSettingsStorage bytes are enough for most; what does not fit is reported and
-/// dropped.
+/// Turn an environment into settings. init_settings() does so for the process's own; tests and `hearth env`
+/// for others. The texts of the result point into `storage`, which must outlive them: a copy of what they
+/// need, since a program may change or overwrite its environment. kSettingsStorage bytes are enough for most;
+/// what does not fit is reported and dropped.
 inline constexpr std::size_t kSettingsStorage = 64 * 1024;
 Settings parse_settings(const OptionReader& given, char* storage, std::size_t storage_size);
 
-/// Parse the environment. Called once by the runtime's initialisation, before it creates a thread; a second call does
-/// nothing. Says one line on stderr for each bad value.
+/// Parse the environment. Called once by the runtime's initialisation, before it creates a thread; a second
+/// call does nothing. Says one line on stderr for each bad value.
 void init_settings();
 
 /// The parsed environment. init_settings() must have been called.
 const Settings& settings();
 
-/// The value in effect for an option, as OMP_DISPLAY_ENV and `hearth env` show it (zero-terminated, cut at `room`).
-/// Returns its length.
+/// The value in effect for an option, as OMP_DISPLAY_ENV and `hearth env` show it (zero-terminated, cut at
+/// `room`). Returns its length.
 std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t room);
 
-/// Where an option's value came from: the variable that gave it (perhaps one of another runtime), or empty for the
-/// default.
+/// Where an option's value came from: the variable that gave it (perhaps one of another runtime), or empty
+/// for the default.
 std::string_view setting_source(const OptionReader& given, const Settings& in, OptionId id);
 
-/// omp_display_env: all ICVs on stderr in OMP_DISPLAY_ENV's format; with `verbose` also the vendor's variables.
-/// What only the runtime knows (the default team size, the places in effect) is passed in; a null or zero prints what the
-/// environment says.
+/// omp_display_env: all ICVs on stderr in OMP_DISPLAY_ENV's format; with `verbose` also the vendor's
+/// variables. What only the runtime knows (the default team size, the places in effect) is passed in; a null
+/// or zero prints what the environment says.
 struct DisplayFacts {
   int num_threads = 0;
   int thread_limit = 0;

@@ -1,8 +1,9 @@
 // Looks through the objects that the loader has mapped; see verify.h for the contract.
 //
-// Everything is read from memory that the loader keeps mapped as long as the object: the dynamic section, the symbol and
-// string tables, the hash table and the relocations. dl_iterate_phdr() holds the loader's lock during each of its rounds;
-// between them an object may go, so paths are copied and addresses are compared, never followed.
+// Everything is read from memory that the loader keeps mapped as long as the object: the dynamic section, the
+// symbol and string tables, the hash table and the relocations. dl_iterate_phdr() holds the loader's lock
+// during each of its rounds; between them an object may go, so paths are copied and addresses are compared,
+// never followed.
 #include "runtime/verify.h"
 
 #include <cstdio>
@@ -20,14 +21,15 @@ namespace hearth::rt {
 namespace {
 
 constexpr const char* kEntryPoints[] = {"GOMP_parallel", "__kmpc_fork_call"};
-constexpr int kMostRuntimes = 16;  // more than one is already a mistake; beyond this many the rest is not named
+constexpr int kMostRuntimes =
+    16;  // more than one is already a mistake; beyond this many the rest is not named
 
 struct DynamicTables {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* hash = nullptr;
-  const ElfW(Rela)* relocations[2] = {};  // DT_RELA and DT_JMPREL
+  const ElfW(Rela) * relocations[2] = {};  // DT_RELA and DT_JMPREL
   std::size_t relocation_count[2] = {};
 
   bool usable() const { return symbols != nullptr && strings != nullptr; }
@@ -138,7 +140,8 @@ struct Search {
   int count = 0;
 };
 
-/// The stock runtimes' own names. Any other object that defines the entry points has them built in, for its own use.
+/// The stock runtimes' own names. Any other object that defines the entry points has them built in, for its
+/// own use.
 bool is_shared_runtime(const char* path) {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash != nullptr ? slash + 1 : path;
@@ -171,7 +174,8 @@ bool is_runtime_call(const char* name) {
   return std::strncmp(name, "GOMP_", 5) == 0 || std::strncmp(name, "__kmpc_", 7) == 0;
 }
 
-/// Where do this object's own calls go? A slot that was never bound (lazy binding) still points into the object itself.
+/// Where do this object's own calls go? A slot that was never bound (lazy binding) still points into the
+/// object itself.
 int find_bindings(dl_phdr_info* object, std::size_t, void* context) {
   auto& search = *static_cast<Search*>(context);
   const DynamicTables tables = read_tables(*object);
@@ -218,7 +222,8 @@ class Line {
       } else if (byte < 0x20 || byte >= 0x7f) {
         // Paths may hold any bytes; Latin-1 escapes keep the line ASCII and valid whatever they are.
         char escaped[8];
-        add_bytes(escaped, static_cast<std::size_t>(std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte)));
+        add_bytes(escaped,
+                  static_cast<std::size_t>(std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte)));
       } else {
         add_bytes(c, 1);
       }
@@ -236,7 +241,8 @@ class Line {
   std::size_t length() const { return length_; }
 
  private:
-  static constexpr std::size_t kLongestItem = 6 * 1024 + 64;  // a path with every byte escaped, and the line's end
+  static constexpr std::size_t kLongestItem =
+      6 * 1024 + 64;  // a path with every byte escaped, and the line's end
 
   void add_bytes(const char* bytes, std::size_t count) {
     if (length_ + count > sizeof(text_)) return;

@@ -1,12 +1,13 @@
 // What `hearth run --verify` is told when a process ends: how much Hearth served, and who else did.
 //
-// One line of JSON per process, appended with a single write(2) to the file that HEARTH_VERIFY_FILE names, so that the lines
-// of many processes do not mix:
+// One line of JSON per process, appended with a single write(2) to the file that HEARTH_VERIFY_FILE names, so
+// that the lines of many processes do not mix:
 //
 //   {"pid":7,"exe":"/usr/bin/app","regions":12,"tasks":340,"foreign":[],"mapped":["/usr/lib/…/libgomp.so.1.0.0"]}
 //
-// foreign: OpenMP runtimes that some object of the process is bound to (or that are built into the object that uses them), so
-// that they may have served it. mapped: runtimes that lie in memory but that nobody's calls go to.
+// foreign: OpenMP runtimes that some object of the process is bound to (or that are built into the object
+// that uses them), so that they may have served it. mapped: runtimes that lie in memory but that nobody's
+// calls go to.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +15,15 @@
 
 namespace hearth::rt {
 
-/// Append the line, if settings() name a file. Called once at the end of the process, when no other thread of the runtime
-/// is in a region any more; counts are those of this process alone (a forked child starts at zero). Allocates nothing.
+/// Append the line, if settings() name a file. Called once at the end of the process, when no other thread of
+/// the runtime is in a region any more; counts are those of this process alone (a forked child starts at
+/// zero). Allocates nothing.
 void verify_report(std::uint64_t regions, std::uint64_t tasks);
 
-/// Calls `visit` for each OpenMP runtime in the process that is not this library: objects that define GOMP_parallel or
-/// __kmpc_fork_call. `bound` tells whether calls of some object go to it. Takes the loader's lock; not from a signal handler.
+/// Calls `visit` for each OpenMP runtime in the process that is not this library: objects that define
+/// GOMP_parallel or
+/// __kmpc_fork_call. `bound` tells whether calls of some object go to it. Takes the loader's lock; not from a
+/// signal handler.
 using ForeignVisitor = void (*)(void* context, const char* path, bool bound);
 void visit_foreign_runtimes(ForeignVisitor visit, void* context);
 

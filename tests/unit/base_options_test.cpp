@@ -1,4 +1,5 @@
-// What base/options.h and base/log.h promise: the table is sound, the environment is read by name, lines come out whole.
+// What base/options.h and base/log.h promise: the table is sound, the environment is read by name, lines come
+// out whole.
 #include "base/options.h"
 
 #include <cerrno>
@@ -33,12 +34,30 @@ TEST(OptionTable, EveryRowIsComplete) {
 }
 
 TEST(OptionTable, EveryVariableOfOpenMp52IsThere) {
-  for (const char* name :
-       {"OMP_SCHEDULE", "OMP_NUM_THREADS", "OMP_DYNAMIC", "OMP_PROC_BIND", "OMP_PLACES", "OMP_STACKSIZE",
-        "OMP_WAIT_POLICY", "OMP_MAX_ACTIVE_LEVELS", "OMP_NESTED", "OMP_THREAD_LIMIT", "OMP_CANCELLATION",
-        "OMP_AFFINITY_FORMAT", "OMP_DISPLAY_AFFINITY", "OMP_DISPLAY_ENV", "OMP_DEFAULT_DEVICE", "OMP_MAX_TASK_PRIORITY",
-        "OMP_TARGET_OFFLOAD", "OMP_TOOL", "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "OMP_DEBUG", "OMP_ALLOCATOR",
-        "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT"}) {
+  for (const char* name : {"OMP_SCHEDULE",
+                           "OMP_NUM_THREADS",
+                           "OMP_DYNAMIC",
+                           "OMP_PROC_BIND",
+                           "OMP_PLACES",
+                           "OMP_STACKSIZE",
+                           "OMP_WAIT_POLICY",
+                           "OMP_MAX_ACTIVE_LEVELS",
+                           "OMP_NESTED",
+                           "OMP_THREAD_LIMIT",
+                           "OMP_CANCELLATION",
+                           "OMP_AFFINITY_FORMAT",
+                           "OMP_DISPLAY_AFFINITY",
+                           "OMP_DISPLAY_ENV",
+                           "OMP_DEFAULT_DEVICE",
+                           "OMP_MAX_TASK_PRIORITY",
+                           "OMP_TARGET_OFFLOAD",
+                           "OMP_TOOL",
+                           "OMP_TOOL_LIBRARIES",
+                           "OMP_TOOL_VERBOSE_INIT",
+                           "OMP_DEBUG",
+                           "OMP_ALLOCATOR",
+                           "OMP_NUM_TEAMS",
+                           "OMP_TEAMS_THREAD_LIMIT"}) {
     bool found = false;
     for (std::size_t i = 0; i < kOptionCount; ++i) found = found || option(option_at(i)).name == name;
     EXPECT_TRUE(found) << name;
@@ -52,7 +71,8 @@ std::string reported(const char* const* environment, bool privileged, OptionRead
 }
 
 TEST(OptionReader, FindsValuesByExactName) {
-  const char* environment[] = {"HOME=/", "OMP_NUM_THREADS=4", "OMP_NUM_THREADSX=9", "OMP_PLACES", "KMP_BLOCKTIME=", nullptr};
+  const char* environment[] = {"HOME=/",     "OMP_NUM_THREADS=4", "OMP_NUM_THREADSX=9",
+                               "OMP_PLACES", "KMP_BLOCKTIME=",    nullptr};
   OptionReader reader;
   EXPECT_EQ(reported(environment, false, reader), "");
   EXPECT_EQ(reader[OptionId::omp_num_threads].value, "4");
@@ -62,8 +82,8 @@ TEST(OptionReader, FindsValuesByExactName) {
 }
 
 TEST(OptionReader, TheFirstNameWinsOverItsAliasesWhateverTheOrder) {
-  const char* environment[] = {"OMP_DYNAMIC_ALL=true", "OMP_DYNAMIC=false", "KMP_MAX_THREADS=5", "KMP_ALL_THREADS=6",
-                               nullptr};
+  const char* environment[] = {"OMP_DYNAMIC_ALL=true", "OMP_DYNAMIC=false", "KMP_MAX_THREADS=5",
+                               "KMP_ALL_THREADS=6", nullptr};
   OptionReader reader;
   reported(environment, false, reader);
   EXPECT_EQ(reader[OptionId::omp_dynamic].value, "false");
@@ -72,8 +92,8 @@ TEST(OptionReader, TheFirstNameWinsOverItsAliasesWhateverTheOrder) {
 }
 
 TEST(OptionReader, PrivilegedProgramsObeyNoHearthVariables) {
-  const char* environment[] = {"HEARTH_VERIFY_FILE=/etc/passwd", "HEARTH=off", "OMP_TOOL_LIBRARIES=/tmp/evil.so",
-                               "OMP_NUM_THREADS=3", nullptr};
+  const char* environment[] = {"HEARTH_VERIFY_FILE=/etc/passwd", "HEARTH=off",
+                               "OMP_TOOL_LIBRARIES=/tmp/evil.so", "OMP_NUM_THREADS=3", nullptr};
   OptionReader reader;
   reported(environment, true, reader);
   EXPECT_FALSE(reader[OptionId::hearth_verify_file].given());
@@ -98,7 +118,8 @@ TEST(Complain, NamesValueColumnLegalAndWhatIsUsed) {
   testing::internal::CaptureStderr();
   complain({"OMP_PLACES", "numa_domain"}, "unknown place name", 1, "threads, cores", "cores");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "hearth: OMP_PLACES=\"numa_domain\": unknown place name at column 1; legal: threads, cores; using cores.\n");
+            "hearth: OMP_PLACES=\"numa_domain\": unknown place name at column 1; legal: threads, cores; "
+            "using cores.\n");
 }
 
 TEST(Log, ALineIsCutNotSplitWhenItIsTooLong) {

@@ -18,7 +18,8 @@ TEST(ParseInteger, ReachesBothEndsOf64Bits) {
   EXPECT_EQ(parse_integer("9223372036854775807", INT64_MIN, INT64_MAX).value, INT64_MAX);
   EXPECT_EQ(parse_integer("-9223372036854775808", INT64_MIN, INT64_MAX).value, INT64_MIN);
   EXPECT_EQ(parse_integer("9223372036854775808", INT64_MIN, INT64_MAX).failure, ParseFailure::out_of_range);
-  EXPECT_EQ(parse_integer("99999999999999999999999", INT64_MIN, INT64_MAX).failure, ParseFailure::out_of_range);
+  EXPECT_EQ(parse_integer("99999999999999999999999", INT64_MIN, INT64_MAX).failure,
+            ParseFailure::out_of_range);
 }
 
 TEST(ParseInteger, SaysWhatIsWrongAndWhere) {

@@ -1,5 +1,5 @@
-// What runtime/settings.h promises: values of every runtime's variables become ICVs, precedence is kept, and a bad value is one
-// line that names it, what is legal, and what is used instead.
+// What runtime/settings.h promises: values of every runtime's variables become ICVs, precedence is kept, and
+// a bad value is one line that names it, what is legal, and what is used instead.
 #include "runtime/settings.h"
 
 #include <algorithm>
@@ -70,14 +70,17 @@ TEST(Settings, ABadValueIsOneLineAndTheFallback) {
   const auto r = parse({"OMP_NUM_THREADS=4,zero"});
   EXPECT_EQ(r->settings.num_threads_count, 0);
   EXPECT_EQ(r->messages,
-            "hearth: OMP_NUM_THREADS=\"4,zero\": not a number at column 3; legal: a list of up to 16 numbers from 1 to "
-            "2147483647, one per nesting level; using the CPUs this process may use, or its CPU quota rounded up if "
+            "hearth: OMP_NUM_THREADS=\"4,zero\": not a number at column 3; legal: a list of up to 16 numbers "
+            "from 1 to "
+            "2147483647, one per nesting level; using the CPUs this process may use, or its CPU quota "
+            "rounded up if "
             "smaller.\n");
 }
 
 TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
-  const char* kFreeText[] = {"HEARTH_MACHINE", "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT", "OMP_ALLOCATOR", "OMP_PLACES",
-                             "OMP_TOOL_LIBRARIES", "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
+  const char* kFreeText[] = {"HEARTH_MACHINE",        "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT",
+                             "OMP_ALLOCATOR",         "OMP_PLACES",         "OMP_TOOL_LIBRARIES",
+                             "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY",  "KMP_AFFINITY",
                              "KMP_HW_SUBSET"};  // read by those who know the machine or the file system
   for (std::size_t i = 0; i < kOptionCount; ++i) {
     const Option& row = option(option_at(i));
@@ -89,7 +92,8 @@ TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
       const std::string entry = std::string(row.name) + "=" + value;
       const auto r = parse({entry.c_str()});
       EXPECT_EQ(lines(r->messages), 1) << entry << "\n" << r->messages;
-      EXPECT_NE(r->messages.find(entry.substr(0, row.name.size()) + "=\"" + value + "\""), std::string::npos) << r->messages;
+      EXPECT_NE(r->messages.find(entry.substr(0, row.name.size()) + "=\"" + value + "\""), std::string::npos)
+          << r->messages;
       EXPECT_NE(r->messages.find("; legal: "), std::string::npos) << r->messages;
       EXPECT_NE(r->messages.find("; using "), std::string::npos) << r->messages;
     }
@@ -170,11 +174,13 @@ TEST(Settings, WaitingFromEachRuntimesVariables) {
   EXPECT_EQ(parse({"GOMP_SPINCOUNT=INFINITY"})->settings.spin_count, INT64_MAX);
   EXPECT_TRUE(parse({"KMP_LIBRARY=serial"})->settings.serial);
   EXPECT_EQ(parse({"KMP_LIBRARY=turnaround"})->settings.wait_policy, WaitPolicy::active);
-  EXPECT_EQ(parse({"KMP_LIBRARY=turnaround", "OMP_WAIT_POLICY=passive"})->settings.wait_policy, WaitPolicy::passive);
+  EXPECT_EQ(parse({"KMP_LIBRARY=turnaround", "OMP_WAIT_POLICY=passive"})->settings.wait_policy,
+            WaitPolicy::passive);
 }
 
 TEST(Settings, IgnoredVariablesAreNamedOnceAndHarmlessOnesNot) {
-  const auto r = parse({"KMP_TASKING=1", "KMP_GTID_MODE=2", "KMP_LOCK_KIND=tas", "KMP_DUPLICATE_LIB_OK=TRUE"});
+  const auto r =
+      parse({"KMP_TASKING=1", "KMP_GTID_MODE=2", "KMP_LOCK_KIND=tas", "KMP_DUPLICATE_LIB_OK=TRUE"});
   EXPECT_EQ(r->messages, "hearth: ignoring KMP_LOCK_KIND, KMP_TASKING; `hearth env` says why.\n");
 }
 
@@ -219,7 +225,8 @@ TEST(DisplayEnv, HasTheFormatOfOpenMp) {
   EXPECT_EQ(plain.find("HEARTH_POLICY"), std::string::npos);
   testing::internal::CaptureStderr();
   display_env(true, {});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'work-stealing'\n"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'work-stealing'\n"),
+            std::string::npos);
 }
 
 }  // namespace

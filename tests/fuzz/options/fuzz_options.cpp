@@ -41,13 +41,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   MUST(s.num_threads_count >= 0 && s.num_threads_count <= rt::kMaxNestingList);
   for (int i = 0; i < s.num_threads_count; ++i) MUST(s.num_threads[i] >= 1);
   MUST(s.proc_bind_count >= 0 && s.proc_bind_count <= rt::kMaxNestingList);
-  for (int i = 0; i < s.proc_bind_count; ++i) MUST(s.proc_bind[i] >= rt::ProcBind::off && s.proc_bind[i] <= rt::ProcBind::spread);
+  for (int i = 0; i < s.proc_bind_count; ++i)
+    MUST(s.proc_bind[i] >= rt::ProcBind::off && s.proc_bind[i] <= rt::ProcBind::spread);
   MUST(s.schedule.chunk >= 0);
   MUST(s.schedule.kind == 101 || (s.schedule.kind >= 1 && s.schedule.kind <= 4));
   MUST(s.blocktime_us >= -1 && s.spin_count >= -1);
   MUST(s.thread_limit >= 0 && s.max_task_priority >= 0 && s.default_device >= 0 && s.max_active_levels >= -1);
   MUST(!s.affinity_format.empty());
   char text[256];
-  for (std::size_t i = 0; i < kOptionCount; ++i) MUST(rt::setting_text(s, option_at(i), text, sizeof(text)) < sizeof(text));
+  for (std::size_t i = 0; i < kOptionCount; ++i)
+    MUST(rt::setting_text(s, option_at(i), text, sizeof(text)) < sizeof(text));
   return 0;
 }
