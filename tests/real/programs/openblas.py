@@ -8,4 +8,4 @@ print("solve", float(np.abs(np.linalg.solve(a + 900 * np.eye(900), b)).sum()))
 print("norm", float(np.linalg.svd(a[:300, :300], compute_uv=False)[0]))
 for _ in range(10):
     a = a @ b / 900
-print("power", 1e9 *, float(np.abs(a).sum()))
+print("power", 1e9 * float(np.abs(a).sum()))
