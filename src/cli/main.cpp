@@ -90,9 +90,7 @@ int main(int argc, char** argv) {
   env->add_flag("--json", json, "Print JSON");
   env->add_option("names", names, "Only these options");
 
-#if HEARTH_HAS_TOPO
   cli::register_topo(app);  // does its work while the arguments are parsed
-#endif
 
   std::string known;
   bool is_known = ahead.empty() || ahead.front().compare(0, 1, "-") == 0;
@@ -112,13 +110,10 @@ int main(int argc, char** argv) {
     return app.exit(done);
   } catch (const CLI::RuntimeError& failed) {  // a subcommand failed, and has said so
     return failed.get_exit_code();
-  } catch (const CLI::RuntimeError& failed) {  // a subcommand that has already said why
-    return failed.get_exit_code();
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "hearth: {}\nTry: hearth --help\n", error.what());
     return cli::kExitUsage;
   }
-  if (!run->parsed() && !env->parsed()) return 0;
   if (run->parsed()) return cli::run_main(request);
   return env->parsed() ? cli::env_main(json, names) : 0;
 }
