@@ -1,5 +1,11 @@
 // The model reader: toml++ without exceptions, streams or formatters (those would bring the whole of iostream
 // into the runtime library), then a checked walk over the tables. The first error ends it.
+//
+// toml++ takes some of its assertions for granted when NDEBUG is set (they become assumptions, so undefined
+// behaviour), although a malformed file breaks them; with NDEBUG unset and the assertion empty, the checks
+// that follow them report the error.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_assert(true)
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_INT_CHARCONV 1
@@ -37,6 +43,7 @@ class ModelReader {
   explicit ModelReader(const std::string& file) : file_(file) {}
 
   LoadedMachine read(std::string_view text) {
+    if (!plain(text)) return LoadedMachine::failure(std::move(error_));
     const toml::parse_result parsed = toml::parse(text, std::string_view(file_));
     if (!parsed) {
       const toml::parse_error& error = parsed.error();
@@ -52,6 +59,21 @@ class ModelReader {
   }
 
  private:
+  // toml++ 3.3 runs into undefined behaviour on some letters beyond ASCII outside of strings, and on control
+  // characters.
+  bool plain(std::string_view text) {
+    unsigned line = 1;
+    for (const char c : text) {
+      if (c == '\n') ++line;
+      if ((c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r') continue;
+      error_ = format(
+          "%s:%u: a character that is not ASCII text (0x%02x); legal: printable ASCII, tabs, line ends",
+          file_.c_str(), line, static_cast<unsigned>(static_cast<unsigned char>(c)));
+      return false;
+    }
+    return true;
+  }
+
   // ---- errors ----
 
   bool fail(const toml::node& where, const std::string& what) {

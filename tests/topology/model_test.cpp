@@ -138,6 +138,11 @@ TEST(Models, ErrorsNameFileLineAndWhatIsLegal) {
   EXPECT_EQ(error_of(head + "[mesh]\nmark = \"A\"\nwidth = 2\n"), "m.toml:3: [mesh] needs \"height\"");
 }
 
+TEST(Models, LettersBeyondAsciiAreRefusedByLine) {
+  EXPECT_EQ(error_of("schema = 1\nname = \"caf\xc3\xa9\"\n"),
+            "m.toml:2: a character that is not ASCII text (0xc3); legal: printable ASCII, tabs, line ends");
+}
+
 TEST(Models, TheSimulatorsTableIsLeftAlone) {
   EXPECT_EQ(error_of("schema = 1\nname = \"m\"\n[structure]\nmark = \"A\"\n[simulator]\nanything = [1]\n"),
             "");
