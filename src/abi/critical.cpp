@@ -1,9 +1,9 @@
 // Critical sections and the lock of last resort for atomic updates.
 //
-// Any thread. Named sections lock inside the storage that the compiler makes for the name: gcc a pointer, clang 32 bytes,
-// both zeroed, both shared by name between the objects of a program; so the first four bytes are the lock, and nothing is
-// allocated. gcc's unnamed section has no storage and uses the one here. With an OMPT tool the traced forms, out of line, do
-// the same and tell the tool.
+// Any thread. Named sections lock inside the storage that the compiler makes for the name: gcc a pointer,
+// clang 32 bytes, both zeroed, both shared by name between the objects of a program; so the first four bytes
+// are the lock, and nothing is allocated. gcc's unnamed section has no storage and uses the one here. With an
+// OMPT tool the traced forms, out of line, do the same and tell the tool.
 #include "abi/atomic_lock.h"
 #include "abi/export.h"
 #include "runtime/events.h"
@@ -13,7 +13,8 @@ namespace hearth::abi {
 constinit AtomicLock atomic_lock;
 }
 
-// Where the program called, for a tool. The CFA, not the frame address, which would cost every call a frame pointer.
+// Where the program called, for a tool. The CFA, not the frame address, which would cost every call a frame
+// pointer.
 #define HERE __builtin_return_address(0), __builtin_dwarf_cfa()
 
 namespace {
@@ -30,7 +31,8 @@ constinit UnnamedCritical unnamed;
 
 Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 
-[[gnu::cold, gnu::noinline]] void traced_enter(Lock& lock, ompt_mutex_t kind, unsigned hint, void* from, void* frame) {
+[[gnu::cold, gnu::noinline]] void traced_enter(Lock& lock, ompt_mutex_t kind, unsigned hint, void* from,
+                                               void* frame) {
   Thread* self = Thread::current();
   events::Entry entry(self, from, frame);
   events::mutex_acquire(self, kind, hint, &lock);
@@ -47,11 +49,11 @@ Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 
 }  // namespace
 
-#define ENTER(lock_expression, kind, hint)                                             \
-  if (events::active()) return traced_enter(lock_expression, kind, hint, HERE);        \
+#define ENTER(lock_expression, kind, hint)                                      \
+  if (events::active()) return traced_enter(lock_expression, kind, hint, HERE); \
   (lock_expression).lock()
-#define LEAVE(lock_expression, kind)                                                   \
-  if (events::active()) return traced_leave(lock_expression, kind, HERE);              \
+#define LEAVE(lock_expression, kind)                                      \
+  if (events::active()) return traced_leave(lock_expression, kind, HERE); \
   (lock_expression).unlock()
 
 HEARTH_EXPORT void GOMP_critical_start() { ENTER(unnamed.lock, ompt_mutex_critical, 0); }
@@ -59,11 +61,15 @@ HEARTH_EXPORT void GOMP_critical_end() { LEAVE(unnamed.lock, ompt_mutex_critical
 HEARTH_EXPORT void GOMP_critical_name_start(void** name) { ENTER(named(name), ompt_mutex_critical, 0); }
 HEARTH_EXPORT void GOMP_critical_name_end(void** name) { LEAVE(named(name), ompt_mutex_critical); }
 
-HEARTH_EXPORT void __kmpc_critical(void*, int, std::int32_t* name) { ENTER(named(name), ompt_mutex_critical, 0); }
+HEARTH_EXPORT void __kmpc_critical(void*, int, std::int32_t* name) {
+  ENTER(named(name), ompt_mutex_critical, 0);
+}
 HEARTH_EXPORT void __kmpc_critical_with_hint(void*, int, std::int32_t* name, std::uint32_t hint) {
   ENTER(named(name), ompt_mutex_critical, hint);
 }
-HEARTH_EXPORT void __kmpc_end_critical(void*, int, std::int32_t* name) { LEAVE(named(name), ompt_mutex_critical); }
+HEARTH_EXPORT void __kmpc_end_critical(void*, int, std::int32_t* name) {
+  LEAVE(named(name), ompt_mutex_critical);
+}
 
 HEARTH_EXPORT void GOMP_atomic_start() { ENTER(atomic_lock.lock, ompt_mutex_atomic, 0); }
 HEARTH_EXPORT void GOMP_atomic_end() { LEAVE(atomic_lock.lock, ompt_mutex_atomic); }

@@ -2,9 +2,10 @@
 //
 //   HEARTH_EXPORT int omp_get_level() { ... }
 //
-// Define it once, under its plain name, in a file of this room. Versions (omp_get_level@@OMP_3.0, omp_get_level@VERSION)
-// are given at the link, from the lists in exports/; the names that these list and nobody defines become stubs.
-// Code inside the library never calls an exported name: it calls what the entry point translates to.
+// Define it once, under its plain name, in a file of this room. Versions (omp_get_level@@OMP_3.0,
+// omp_get_level@VERSION) are given at the link, from the lists in exports/; the names that these list and
+// nobody defines become stubs. Code inside the library never calls an exported name: it calls what the entry
+// point translates to.
 #pragma once
 
 #define HEARTH_EXPORT extern "C" [[gnu::visibility("default"), gnu::used]]

@@ -1,7 +1,8 @@
-// Intel's extensions to the OpenMP API, as libomp has them too: what programs in the field call, in C and Fortran forms.
+// Intel's extensions to the OpenMP API, as libomp has them too: what programs in the field call, in C and
+// Fortran forms.
 //
-// Any thread. Sizes and times hold for what is created or waited for afterwards. A mask of CPUs is a block of memory that
-// the program holds by address; it is as large as the kernel's, however many CPUs there are.
+// Any thread. Sizes and times hold for what is created or waited for afterwards. A mask of CPUs is a block of
+// memory that the program holds by address; it is as large as the kernel's, however many CPUs there are.
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -22,8 +23,8 @@
 
 namespace {
 
-using hearth::rt::Thread;
 using hearth::rt::process;
+using hearth::rt::Thread;
 
 // kmp_library_t
 enum Library : int { kSerial = 1, kTurnaround = 2, kThroughput = 3 };
@@ -76,10 +77,13 @@ void set_library(int library) {
       break;
     case kTurnaround: process.spin_ns = INT64_MAX; break;
     case kThroughput:
-      if (process.spin_ns == INT64_MAX) process.spin_ns = 200'000'000;  // what KMP_BLOCKTIME stands at by default
+      if (process.spin_ns == INT64_MAX)
+        process.spin_ns = 200'000'000;  // what KMP_BLOCKTIME stands at by default
       break;
     default:
-      hearth::warn("kmp_set_library(%d): legal: 1 (serial), 2 (turnaround), 3 (throughput); nothing is changed.", library);
+      hearth::warn(
+          "kmp_set_library(%d): legal: 1 (serial), 2 (turnaround), 3 (throughput); nothing is changed.",
+          library);
       return;
   }
   library_chosen.store(library, std::memory_order_relaxed);
@@ -95,7 +99,8 @@ int known_threads() {
   return count;
 }
 
-/// 0 parallel, 1 loop, 2 sections, 3 taskgroup, as in kmp_cancel_kind_t: whether cancellation is on at all is one switch.
+/// 0 parallel, 1 loop, 2 sections, 3 taskgroup, as in kmp_cancel_kind_t: whether cancellation is on at all is
+/// one switch.
 int cancellation_status(int) {
   hearth::rt::initialize();
   return hearth::rt::settings().cancellation ? 1 : 0;
@@ -155,14 +160,16 @@ int get_affinity(const Mask* mask) {
 
 int set_proc(int proc, const Mask* mask) {
   cpu_set_t* set = set_of(mask);
-  if (set == nullptr || !is_proc(proc) || proc >= max_proc()) return set == nullptr || !is_proc(proc) ? -1 : -2;
+  if (set == nullptr || !is_proc(proc) || proc >= max_proc())
+    return set == nullptr || !is_proc(proc) ? -1 : -2;
   CPU_SET_S(static_cast<std::size_t>(proc), mask_bytes(), set);
   return 0;
 }
 
 int unset_proc(int proc, const Mask* mask) {
   cpu_set_t* set = set_of(mask);
-  if (set == nullptr || !is_proc(proc) || proc >= max_proc()) return set == nullptr || !is_proc(proc) ? -1 : -2;
+  if (set == nullptr || !is_proc(proc) || proc >= max_proc())
+    return set == nullptr || !is_proc(proc) ? -1 : -2;
   CPU_CLR_S(static_cast<std::size_t>(proc), mask_bytes(), set);
   return 0;
 }
@@ -187,9 +194,15 @@ HEARTH_EXPORT int kmp_get_stacksize() { return clamp(get_stacksize()); }
 HEARTH_EXPORT int kmp_get_stacksize_() { return clamp(get_stacksize()); }
 HEARTH_EXPORT std::size_t kmp_get_stacksize_s() { return get_stacksize(); }
 HEARTH_EXPORT std::size_t kmp_get_stacksize_s_() { return get_stacksize(); }
-HEARTH_EXPORT void kmp_set_stacksize(int bytes) { set_stacksize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0); }
-HEARTH_EXPORT void kmpc_set_stacksize(int bytes) { set_stacksize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0); }
-HEARTH_EXPORT void kmp_set_stacksize_(const int* bytes) { set_stacksize(*bytes > 0 ? static_cast<std::size_t>(*bytes) : 0); }
+HEARTH_EXPORT void kmp_set_stacksize(int bytes) {
+  set_stacksize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+}
+HEARTH_EXPORT void kmpc_set_stacksize(int bytes) {
+  set_stacksize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+}
+HEARTH_EXPORT void kmp_set_stacksize_(const int* bytes) {
+  set_stacksize(*bytes > 0 ? static_cast<std::size_t>(*bytes) : 0);
+}
 HEARTH_EXPORT void kmp_set_stacksize_s(std::size_t bytes) { set_stacksize(bytes); }
 HEARTH_EXPORT void kmpc_set_stacksize_s(std::size_t bytes) { set_stacksize(bytes); }
 HEARTH_EXPORT void kmp_set_stacksize_s_(const std::size_t* bytes) { set_stacksize(*bytes); }
@@ -246,7 +259,9 @@ HEARTH_EXPORT int kmpc_set_affinity_mask_proc(int proc, Mask* mask) { return set
 HEARTH_EXPORT int kmp_set_affinity_mask_proc_(const int* proc, Mask* mask) { return set_proc(*proc, mask); }
 HEARTH_EXPORT int kmp_unset_affinity_mask_proc(int proc, Mask* mask) { return unset_proc(proc, mask); }
 HEARTH_EXPORT int kmpc_unset_affinity_mask_proc(int proc, Mask* mask) { return unset_proc(proc, mask); }
-HEARTH_EXPORT int kmp_unset_affinity_mask_proc_(const int* proc, Mask* mask) { return unset_proc(*proc, mask); }
+HEARTH_EXPORT int kmp_unset_affinity_mask_proc_(const int* proc, Mask* mask) {
+  return unset_proc(*proc, mask);
+}
 HEARTH_EXPORT int kmp_get_affinity_mask_proc(int proc, Mask* mask) { return get_proc(proc, mask); }
 HEARTH_EXPORT int kmpc_get_affinity_mask_proc(int proc, Mask* mask) { return get_proc(proc, mask); }
 HEARTH_EXPORT int kmp_get_affinity_mask_proc_(const int* proc, Mask* mask) { return get_proc(*proc, mask); }

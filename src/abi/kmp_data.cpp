@@ -1,5 +1,6 @@
-// The objects (not functions) that libomp and libiomp5 export, with their sizes: programs and debuggers may refer to them,
-// and copy relocations need the size to be right. All are constants or zero-initialised; nobody inside reads them.
+// The objects (not functions) that libomp and libiomp5 export, with their sizes: programs and debuggers may
+// refer to them, and copy relocations need the size to be right. All are constants or zero-initialised;
+// nobody inside reads them.
 #include <cstdint>
 
 #include "abi/export.h"
@@ -7,15 +8,16 @@
 extern "C" {
 
 // Declared first, or const would keep them inside this file.
-HEARTH_EXPORT_DATA extern const std::uintptr_t omp_null_allocator, omp_default_mem_alloc, omp_large_cap_mem_alloc,
-    omp_const_mem_alloc, omp_high_bw_mem_alloc, omp_low_lat_mem_alloc, omp_cgroup_mem_alloc,
-    omp_pteam_mem_alloc, omp_thread_mem_alloc, kmp_max_mem_alloc, omp_target_host_mem_alloc,
-    omp_target_shared_mem_alloc, omp_target_device_mem_alloc, omp_default_mem_space,
-    omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space, omp_low_lat_mem_space,
-    omp_null_mem_space, omp_target_host_mem_space, omp_target_shared_mem_space, omp_target_device_mem_space,
-    kmp_max_mem_space;
+HEARTH_EXPORT_DATA extern const std::uintptr_t omp_null_allocator, omp_default_mem_alloc,
+    omp_large_cap_mem_alloc, omp_const_mem_alloc, omp_high_bw_mem_alloc, omp_low_lat_mem_alloc,
+    omp_cgroup_mem_alloc, omp_pteam_mem_alloc, omp_thread_mem_alloc, kmp_max_mem_alloc,
+    omp_target_host_mem_alloc, omp_target_shared_mem_alloc, omp_target_device_mem_alloc,
+    omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space,
+    omp_low_lat_mem_space, omp_null_mem_space, omp_target_host_mem_space, omp_target_shared_mem_space,
+    omp_target_device_mem_space, kmp_max_mem_space;
 
-// The handles are enumerators in both omp.h; where LLVM's header is built for another platform they are objects.
+// The handles are enumerators in both omp.h; where LLVM's header is built for another platform they are
+// objects.
 const std::uintptr_t omp_null_allocator = 0;
 const std::uintptr_t omp_default_mem_alloc = 1;
 const std::uintptr_t omp_large_cap_mem_alloc = 2;
@@ -54,7 +56,8 @@ HEARTH_EXPORT_DATA int __kmp_omp_debug_struct_info = 0;
 HEARTH_EXPORT_DATA void* __kmp_thread_pool = nullptr;
 HEARTH_EXPORT_DATA void* kmp_mutex_impl_info[8] = {};
 
-// Intel's compilers put references to these two into every object, so that no program is linked with two runtimes.
+// Intel's compilers put references to these two into every object, so that no program is linked with two
+// runtimes.
 HEARTH_EXPORT_DATA int _You_must_link_with_exactly_one_OpenMP_library = 1;
 HEARTH_EXPORT_DATA int _You_must_link_with_Intel_OpenMP_library = 1;
 

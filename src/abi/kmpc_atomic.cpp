@@ -1,12 +1,13 @@
 // The __kmpc_atomic_* family: 500 entry points that are one template.
 //
-// Any thread. clang does atomic updates inline and calls none of these; code from Intel's compilers and older clangs does.
-// Numbers of at most eight bytes are updated by compare-and-swap on their bits, everything else under the one lock for
-// atomics (abi/atomic_lock.h). An operand's type decides, never its alignment alone: all calls on one variable must agree,
-// so a misaligned number goes under the lock only on machines whose instructions refuse it, where then all calls do.
+// Any thread. clang does atomic updates inline and calls none of these; code from Intel's compilers and older
+// clangs does. Numbers of at most eight bytes are updated by compare-and-swap on their bits, everything else
+// under the one lock for atomics (abi/atomic_lock.h). An operand's type decides, never its alignment alone:
+// all calls on one variable must agree, so a misaligned number goes under the lock only on machines whose
+// instructions refuse it, where then all calls do.
 //
-// Names: <type><bytes>[u]_<op>[_cpt][_rev][_<type of the right side>], with `cpt` for capture (the last argument says
-// whether the value after or before the update is wanted) and `rev` for x = value op x.
+// Names: <type><bytes>[u]_<op>[_cpt][_rev][_<type of the right side>], with `cpt` for capture (the last
+// argument says whether the value after or before the update is wanted) and `rev` for x = value op x.
 #include <cstdint>
 #include <cstring>
 
@@ -80,7 +81,8 @@ inline Change<T> update(T* where, Next next) {
       for (;;) {
         const T before = bits_as<T>(seen);
         const T after = next(before);
-        if (__atomic_compare_exchange_n(bits, &seen, bits_as<Bits>(after), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        if (__atomic_compare_exchange_n(bits, &seen, bits_as<Bits>(after), true, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED))
           return {before, after};
       }
     }
@@ -109,7 +111,8 @@ inline T exchange(T* where, T value) {
   if constexpr (kNative<T>) {
     if (instruction_can(where, sizeof(T))) {
       using Bits = typename BitsOf<sizeof(T)>::type;
-      return bits_as<T>(__atomic_exchange_n(reinterpret_cast<Bits*>(where), bits_as<Bits>(value), __ATOMIC_SEQ_CST));
+      return bits_as<T>(
+          __atomic_exchange_n(reinterpret_cast<Bits*>(where), bits_as<Bits>(value), __ATOMIC_SEQ_CST));
     }
   }
   hearth::rt::LockGuard guard(hearth::abi::atomic_lock.lock);
@@ -121,59 +124,87 @@ inline T exchange(T* where, T value) {
 // The operations, on whatever type the two sides have in common.
 struct Add {
   template <class A, class B>
-  auto operator()(A a, B b) const { return a + b; }
+  auto operator()(A a, B b) const {
+    return a + b;
+  }
 };
 struct Sub {
   template <class A, class B>
-  auto operator()(A a, B b) const { return a - b; }
+  auto operator()(A a, B b) const {
+    return a - b;
+  }
 };
 struct Mul {
   template <class A, class B>
-  auto operator()(A a, B b) const { return a * b; }
+  auto operator()(A a, B b) const {
+    return a * b;
+  }
 };
 struct Div {
   template <class A, class B>
-  auto operator()(A a, B b) const { return a / b; }
+  auto operator()(A a, B b) const {
+    return a / b;
+  }
 };
 struct AndBits {
   template <class A>
-  auto operator()(A a, A b) const { return a & b; }
+  auto operator()(A a, A b) const {
+    return a & b;
+  }
 };
 struct OrBits {
   template <class A>
-  auto operator()(A a, A b) const { return a | b; }
+  auto operator()(A a, A b) const {
+    return a | b;
+  }
 };
 struct XorBits {
   template <class A>
-  auto operator()(A a, A b) const { return a ^ b; }
+  auto operator()(A a, A b) const {
+    return a ^ b;
+  }
 };
 struct AndLogical {
   template <class A>
-  auto operator()(A a, A b) const { return a && b; }
+  auto operator()(A a, A b) const {
+    return a && b;
+  }
 };
 struct OrLogical {
   template <class A>
-  auto operator()(A a, A b) const { return a || b; }
+  auto operator()(A a, A b) const {
+    return a || b;
+  }
 };
 struct Equivalent {  // Fortran's .eqv. on all bits; .neqv. is XorBits
   template <class A>
-  auto operator()(A a, A b) const { return a ^ ~b; }
+  auto operator()(A a, A b) const {
+    return a ^ ~b;
+  }
 };
 struct ShiftLeft {
   template <class A>
-  auto operator()(A a, A b) const { return a << b; }
+  auto operator()(A a, A b) const {
+    return a << b;
+  }
 };
 struct ShiftRight {
   template <class A>
-  auto operator()(A a, A b) const { return a >> b; }
+  auto operator()(A a, A b) const {
+    return a >> b;
+  }
 };
 struct Min {
   template <class A>
-  auto operator()(A a, A b) const { return b < a ? b : a; }
+  auto operator()(A a, A b) const {
+    return b < a ? b : a;
+  }
 };
 struct Max {
   template <class A>
-  auto operator()(A a, A b) const { return b > a ? b : a; }
+  auto operator()(A a, A b) const {
+    return b > a ? b : a;
+  }
 };
 
 template <class T, class Op, class V>
@@ -191,20 +222,21 @@ inline T pick(const Change<T>& change, int after) {
 
 }  // namespace
 
-// `S` is the type's part of the name, `N` the operation's; `V` the type of the right side with `X` its part of the name.
+// `S` is the type's part of the name, `N` the operation's; `V` the type of the right side with `X` its part
+// of the name.
 #define UPDATE(S, T, N, OP) \
   HEARTH_EXPORT void __kmpc_atomic_##S##_##N(void*, int, T* x, T value) { apply<T, OP>(x, value); }
-#define CAPTURE(S, T, N, OP)                                                                    \
-  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt(void*, int, T* x, T value, int after) {         \
-    return pick(apply<T, OP>(x, value), after);                                                 \
+#define CAPTURE(S, T, N, OP)                                                            \
+  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt(void*, int, T* x, T value, int after) { \
+    return pick(apply<T, OP>(x, value), after);                                         \
   }
-#define REVERSED(S, T, N, OP)                                                                   \
-  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_rev(void*, int, T* x, T value) {                 \
-    apply_reversed<T, OP>(x, value);                                                            \
+#define REVERSED(S, T, N, OP)                                                   \
+  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_rev(void*, int, T* x, T value) { \
+    apply_reversed<T, OP>(x, value);                                            \
   }
-#define CAPTURE_REVERSED(S, T, N, OP)                                                           \
-  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_rev(void*, int, T* x, T value, int after) {     \
-    return pick(apply_reversed<T, OP>(x, value), after);                                        \
+#define CAPTURE_REVERSED(S, T, N, OP)                                                       \
+  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_rev(void*, int, T* x, T value, int after) { \
+    return pick(apply_reversed<T, OP>(x, value), after);                                    \
   }
 #define MIXED(S, T, N, OP, X, V) \
   HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_##X(void*, int, T* x, V value) { apply<T, OP>(x, value); }
@@ -212,27 +244,25 @@ inline T pick(const Change<T>& change, int after) {
 #define SYMMETRIC(S, T, N, OP) UPDATE(S, T, N, OP) CAPTURE(S, T, N, OP)
 #define ORDERED(S, T, N, OP) SYMMETRIC(S, T, N, OP) REVERSED(S, T, N, OP) CAPTURE_REVERSED(S, T, N, OP)
 
-#define READ_WRITE(S, T)                                                                         \
-  HEARTH_EXPORT T __kmpc_atomic_##S##_rd(void*, int, T* x) { return read(x); }                   \
+#define READ_WRITE(S, T)                                                       \
+  HEARTH_EXPORT T __kmpc_atomic_##S##_rd(void*, int, T* x) { return read(x); } \
   HEARTH_EXPORT void __kmpc_atomic_##S##_wr(void*, int, T* x, T value) { exchange(x, value); }
 #define SWAP(S, T) \
   HEARTH_EXPORT T __kmpc_atomic_##S##_swp(void*, int, T* x, T value) { return exchange(x, value); }
 
 // The right side is a quadruple-precision number, which Intel's compilers pass for mixed expressions.
-#define WITH_QUAD(S, T, N, OP)                                                                       \
-  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_fp(void*, int, T* x, Quad value) {                    \
-    apply<T, OP>(x, value);                                                                          \
-  }                                                                                                  \
-  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_fp(void*, int, T* x, Quad value, int after) {        \
-    return pick(apply<T, OP>(x, value), after);                                                      \
+#define WITH_QUAD(S, T, N, OP)                                                                              \
+  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_fp(void*, int, T* x, Quad value) { apply<T, OP>(x, value); } \
+  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_fp(void*, int, T* x, Quad value, int after) {               \
+    return pick(apply<T, OP>(x, value), after);                                                             \
   }
-#define WITH_QUAD_ORDERED(S, T, N, OP)                                                               \
-  WITH_QUAD(S, T, N, OP)                                                                             \
-  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_rev_fp(void*, int, T* x, Quad value) {                \
-    apply_reversed<T, OP>(x, value);                                                                 \
-  }                                                                                                  \
-  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_rev_fp(void*, int, T* x, Quad value, int after) {    \
-    return pick(apply_reversed<T, OP>(x, value), after);                                             \
+#define WITH_QUAD_ORDERED(S, T, N, OP)                                                            \
+  WITH_QUAD(S, T, N, OP)                                                                          \
+  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_rev_fp(void*, int, T* x, Quad value) {             \
+    apply_reversed<T, OP>(x, value);                                                              \
+  }                                                                                               \
+  HEARTH_EXPORT T __kmpc_atomic_##S##_##N##_cpt_rev_fp(void*, int, T* x, Quad value, int after) { \
+    return pick(apply_reversed<T, OP>(x, value), after);                                          \
   }
 #define ARITHMETIC_WITH_QUAD(S, T)  \
   WITH_QUAD(S, T, add, Add)         \
@@ -240,11 +270,11 @@ inline T pick(const Change<T>& change, int after) {
   WITH_QUAD(S, T, mul, Mul)         \
   WITH_QUAD_ORDERED(S, T, div, Div)
 
-#define ARITHMETIC(S, T)     \
-  SYMMETRIC(S, T, add, Add)  \
-  ORDERED(S, T, sub, Sub)    \
-  SYMMETRIC(S, T, mul, Mul)  \
-  ORDERED(S, T, div, Div)    \
+#define ARITHMETIC(S, T)    \
+  SYMMETRIC(S, T, add, Add) \
+  ORDERED(S, T, sub, Sub)   \
+  SYMMETRIC(S, T, mul, Mul) \
+  ORDERED(S, T, div, Div)   \
   READ_WRITE(S, T)
 
 #define INTEGER(S, T, U)                \
@@ -298,19 +328,19 @@ SWAP(cmplx8, Complex8)
 SWAP(cmplx10, Complex10)
 SWAP(cmplx16, Complex16)
 
-// Captures of the small complex come back through an additional argument: the peer's ABI, made for a system that could not
-// return such a structure.
-#define CAPTURE_OUT(S, T, N, OP)                                                                                  \
-  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_cpt(void*, int, T* x, T value, T* out, int after) {                \
-    *out = pick(apply<T, OP>(x, value), after);                                                                   \
+// Captures of the small complex come back through an additional argument: the peer's ABI, made for a system
+// that could not return such a structure.
+#define CAPTURE_OUT(S, T, N, OP)                                                                   \
+  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_cpt(void*, int, T* x, T value, T* out, int after) { \
+    *out = pick(apply<T, OP>(x, value), after);                                                    \
   }
-#define CAPTURE_OUT_REVERSED(S, T, N, OP)                                                                         \
-  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_cpt_rev(void*, int, T* x, T value, T* out, int after) {            \
-    *out = pick(apply_reversed<T, OP>(x, value), after);                                                          \
+#define CAPTURE_OUT_REVERSED(S, T, N, OP)                                                              \
+  HEARTH_EXPORT void __kmpc_atomic_##S##_##N##_cpt_rev(void*, int, T* x, T value, T* out, int after) { \
+    *out = pick(apply_reversed<T, OP>(x, value), after);                                               \
   }
-#define COMPLEX4(N, OP)                                      \
-  UPDATE(cmplx4, Complex4, N, OP)                            \
-  CAPTURE_OUT(cmplx4, Complex4, N, OP)                       \
+#define COMPLEX4(N, OP)                \
+  UPDATE(cmplx4, Complex4, N, OP)      \
+  CAPTURE_OUT(cmplx4, Complex4, N, OP) \
   MIXED(cmplx4, Complex4, N, OP, cmplx8, Complex8)
 COMPLEX4(add, Add)
 COMPLEX4(sub, Sub)
@@ -325,53 +355,56 @@ HEARTH_EXPORT void __kmpc_atomic_cmplx4_swp(void*, int, Complex4* x, Complex4 va
   *out = exchange(x, value);
 }
 
-// Updates of which we know only the size: the compiler passes a function that computes *out = *left op *right.
+// Updates of which we know only the size: the compiler passes a function that computes *out = *left op
+// *right.
 using Combine = void (*)(void* out, void* left, void* right);
 
-#define SIZED(BYTES)                                                                                        \
-  HEARTH_EXPORT void __kmpc_atomic_##BYTES(void*, int, void* x, void* value, Combine combine) {             \
-    using Bits = BitsOf<BYTES>::type;                                                                       \
-    update(static_cast<Bits*>(x), [value, combine](Bits before) {                                           \
-      Bits after = before;                                                                                  \
-      combine(&after, &before, value);                                                                      \
-      return after;                                                                                         \
-    });                                                                                                     \
+#define SIZED(BYTES)                                                                            \
+  HEARTH_EXPORT void __kmpc_atomic_##BYTES(void*, int, void* x, void* value, Combine combine) { \
+    using Bits = BitsOf<BYTES>::type;                                                           \
+    update(static_cast<Bits*>(x), [value, combine](Bits before) {                               \
+      Bits after = before;                                                                      \
+      combine(&after, &before, value);                                                          \
+      return after;                                                                             \
+    });                                                                                         \
   }
 SIZED(1)
 SIZED(2)
 SIZED(4)
 SIZED(8)
 
-#define SIZED_LOCKED(BYTES)                                                                                 \
-  HEARTH_EXPORT void __kmpc_atomic_##BYTES(void*, int, void* x, void* value, Combine combine) {             \
-    hearth::rt::LockGuard guard(hearth::abi::atomic_lock.lock);                                             \
-    combine(x, x, value);                                                                                   \
+#define SIZED_LOCKED(BYTES)                                                                     \
+  HEARTH_EXPORT void __kmpc_atomic_##BYTES(void*, int, void* x, void* value, Combine combine) { \
+    hearth::rt::LockGuard guard(hearth::abi::atomic_lock.lock);                                 \
+    combine(x, x, value);                                                                       \
   }
 SIZED_LOCKED(10)
 SIZED_LOCKED(16)
 SIZED_LOCKED(20)
 SIZED_LOCKED(32)
 
-// Compare and swap. `bool` tells whether it swapped, `val` what was there; with _cpt, `seen` gets what stands there
-// afterwards (`bool` leaves it alone when it swapped: the program knows the value then).
-#define COMPARE(BYTES, T)                                                                                         \
-  HEARTH_EXPORT bool __kmpc_atomic_bool_##BYTES##_cas(void*, int, T* x, T expected, T desired) {                  \
-    return __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
-  }                                                                                                               \
-  HEARTH_EXPORT T __kmpc_atomic_val_##BYTES##_cas(void*, int, T* x, T expected, T desired) {                      \
-    __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
-    return expected;                                                                                              \
-  }                                                                                                               \
-  HEARTH_EXPORT bool __kmpc_atomic_bool_##BYTES##_cas_cpt(void*, int, T* x, T expected, T desired, T* seen) {     \
-    if (__atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return true; \
-    *seen = expected;                                                                                             \
-    return false;                                                                                                 \
-  }                                                                                                               \
-  HEARTH_EXPORT T __kmpc_atomic_val_##BYTES##_cas_cpt(void*, int, T* x, T expected, T desired, T* seen) {         \
-    const bool swapped =                                                                                          \
-        __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
-    *seen = swapped ? desired : expected;                                                                         \
-    return expected;                                                                                              \
+// Compare and swap. `bool` tells whether it swapped, `val` what was there; with _cpt, `seen` gets what stands
+// there afterwards (`bool` leaves it alone when it swapped: the program knows the value then).
+#define COMPARE(BYTES, T)                                                                                 \
+  HEARTH_EXPORT bool __kmpc_atomic_bool_##BYTES##_cas(void*, int, T* x, T expected, T desired) {          \
+    return __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }                                                                                                       \
+  HEARTH_EXPORT T __kmpc_atomic_val_##BYTES##_cas(void*, int, T* x, T expected, T desired) {              \
+    __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+    return expected;                                                                                      \
+  }                                                                                                       \
+  HEARTH_EXPORT bool __kmpc_atomic_bool_##BYTES##_cas_cpt(void*, int, T* x, T expected, T desired,        \
+                                                          T* seen) {                                      \
+    if (__atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))    \
+      return true;                                                                                        \
+    *seen = expected;                                                                                     \
+    return false;                                                                                         \
+  }                                                                                                       \
+  HEARTH_EXPORT T __kmpc_atomic_val_##BYTES##_cas_cpt(void*, int, T* x, T expected, T desired, T* seen) { \
+    const bool swapped =                                                                                  \
+        __atomic_compare_exchange_n(x, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
+    *seen = swapped ? desired : expected;                                                                 \
+    return expected;                                                                                      \
   }
 COMPARE(1, std::int8_t)
 COMPARE(2, std::int16_t)

@@ -1,5 +1,5 @@
-// The end of the road for entry points that are exported, so that no program is refused by the loader, but not there.
-// Any thread; never returns. The generated stubs (exports/generate.py) are the only callers.
+// The end of the road for entry points that are exported, so that no program is refused by the loader, but
+// not there. Any thread; never returns. The generated stubs (exports/generate.py) are the only callers.
 #pragma once
 
 namespace hearth::abi {

@@ -1,15 +1,17 @@
-// OpenMP locks: the omp_ API, its Fortran forms, and the calls by which clang's front end and Intel's compilers lock.
+// OpenMP locks: the omp_ API, its Fortran forms, and the calls by which clang's front end and Intel's
+// compilers lock.
 //
-// Any thread. The lock lives inside the program's variable: four bytes of omp_lock_t, eight of omp_nest_lock_t, which is
-// what the smallest of the peers' types has (runtime/lock.h). Hints are advice that a barging lock has no use for: the
-// uncontended path is one compare-and-swap whatever the hint says, and there is no speculation. With an OMPT tool the traced
-// forms, out of line, do the same and tell the tool.
+// Any thread. The lock lives inside the program's variable: four bytes of omp_lock_t, eight of
+// omp_nest_lock_t, which is what the smallest of the peers' types has (runtime/lock.h). Hints are advice that
+// a barging lock has no use for: the uncontended path is one compare-and-swap whatever the hint says, and
+// there is no speculation. With an OMPT tool the traced forms, out of line, do the same and tell the tool.
 #include "abi/export.h"
 #include "runtime/events.h"
 #include "runtime/lock.h"
 #include "runtime/thread.h"
 
-// Where the program called, for a tool. The CFA, not the frame address, which would cost every call a frame pointer.
+// Where the program called, for a tool. The CFA, not the frame address, which would cost every call a frame
+// pointer.
 #define HERE __builtin_return_address(0), __builtin_dwarf_cfa()
 
 namespace {
@@ -28,7 +30,8 @@ std::uint32_t number_of(const Thread* self) {
 }
 std::uint32_t me() { return number_of(Thread::current()); }
 
-[[gnu::cold, gnu::noinline]] void traced_init(void* lock, ompt_mutex_t kind, unsigned hint, void* from, void* frame) {
+[[gnu::cold, gnu::noinline]] void traced_init(void* lock, ompt_mutex_t kind, unsigned hint, void* from,
+                                              void* frame) {
   Thread* self = Thread::current();
   events::Entry entry(self, from, frame);
   events::lock_init(self, kind, hint, lock);
@@ -97,38 +100,38 @@ std::uint32_t me() { return number_of(Thread::current()); }
 
 }  // namespace
 
-// The one body of each operation, in the skins that follow. A lock may be the first thing that a program makes: only then is a
-// tool looked for (Thread::current()).
-#define INIT(lock, hint)                                                                              \
-  simple(lock).reset();                                                                               \
-  Thread::current();                                                                                  \
+// The one body of each operation, in the skins that follow. A lock may be the first thing that a program
+// makes: only then is a tool looked for (Thread::current()).
+#define INIT(lock, hint) \
+  simple(lock).reset();  \
+  Thread::current();     \
   if (events::active()) traced_init(lock, ompt_mutex_lock, static_cast<unsigned>(hint), HERE)
 #define DESTROY(lock) \
   if (events::active()) traced_destroy(lock, ompt_mutex_lock, HERE)
-#define SET(lock)                                           \
-  if (events::active()) return traced_set(lock, HERE);      \
+#define SET(lock)                                      \
+  if (events::active()) return traced_set(lock, HERE); \
   simple(lock).lock()
-#define UNSET(lock)                                         \
-  if (events::active()) return traced_unset(lock, HERE);    \
+#define UNSET(lock)                                      \
+  if (events::active()) return traced_unset(lock, HERE); \
   simple(lock).unlock()
-#define TEST(lock)                                          \
-  if (events::active()) return traced_test(lock, HERE);     \
+#define TEST(lock)                                      \
+  if (events::active()) return traced_test(lock, HERE); \
   return simple(lock).try_lock() ? 1 : 0
 
-#define INIT_NEST(lock, hint)                                                                         \
-  nest(lock).reset();                                                                                 \
-  Thread::current();                                                                                  \
+#define INIT_NEST(lock, hint) \
+  nest(lock).reset();         \
+  Thread::current();          \
   if (events::active()) traced_init(lock, ompt_mutex_nest_lock, static_cast<unsigned>(hint), HERE)
 #define DESTROY_NEST(lock) \
   if (events::active()) traced_destroy(lock, ompt_mutex_nest_lock, HERE)
-#define SET_NEST(lock)                                          \
-  if (events::active()) return traced_set_nest(lock, HERE);     \
+#define SET_NEST(lock)                                      \
+  if (events::active()) return traced_set_nest(lock, HERE); \
   nest(lock).lock(me())
-#define UNSET_NEST(lock)                                        \
-  if (events::active()) return traced_unset_nest(lock, HERE);   \
+#define UNSET_NEST(lock)                                      \
+  if (events::active()) return traced_unset_nest(lock, HERE); \
   nest(lock).unlock()
-#define TEST_NEST(lock)                                         \
-  if (events::active()) return traced_test_nest(lock, HERE);    \
+#define TEST_NEST(lock)                                      \
+  if (events::active()) return traced_test_nest(lock, HERE); \
   return static_cast<int>(nest(lock).try_lock(me()))
 
 HEARTH_EXPORT void omp_init_lock(void* lock) { INIT(lock, 0); }
@@ -161,14 +164,18 @@ HEARTH_EXPORT void omp_unset_nest_lock_(void* lock) { UNSET_NEST(lock); }
 HEARTH_EXPORT int omp_test_nest_lock_(void* lock) { TEST_NEST(lock); }
 
 HEARTH_EXPORT void __kmpc_init_lock(void*, int, void** lock) { INIT(lock, 0); }
-HEARTH_EXPORT void __kmpc_init_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) { INIT(lock, hint); }
+HEARTH_EXPORT void __kmpc_init_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) {
+  INIT(lock, hint);
+}
 HEARTH_EXPORT void __kmpc_destroy_lock(void*, int, void** lock) { DESTROY(lock); }
 HEARTH_EXPORT void __kmpc_set_lock(void*, int, void** lock) { SET(lock); }
 HEARTH_EXPORT void __kmpc_unset_lock(void*, int, void** lock) { UNSET(lock); }
 HEARTH_EXPORT int __kmpc_test_lock(void*, int, void** lock) { TEST(lock); }
 
 HEARTH_EXPORT void __kmpc_init_nest_lock(void*, int, void** lock) { INIT_NEST(lock, 0); }
-HEARTH_EXPORT void __kmpc_init_nest_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) { INIT_NEST(lock, hint); }
+HEARTH_EXPORT void __kmpc_init_nest_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) {
+  INIT_NEST(lock, hint);
+}
 HEARTH_EXPORT void __kmpc_destroy_nest_lock(void*, int, void** lock) { DESTROY_NEST(lock); }
 HEARTH_EXPORT void __kmpc_set_nest_lock(void*, int, void** lock) { SET_NEST(lock); }
 HEARTH_EXPORT void __kmpc_unset_nest_lock(void*, int, void** lock) { UNSET_NEST(lock); }

@@ -1,9 +1,10 @@
 // Teams constructs on the host.
 //
-// Any thread. Each team of a league starts with an initial task of its own (runtime/initial_task.h). clang's leagues run side by
-// side: the teams are the members of a parallel region, which share the machine's CPUs, so that without a thread_limit clause
-// each team's regions get their part of them. gcc's run one after the other with the whole machine, as in libgomp: its binaries
-// take the number of threads of a team's regions from nthreads-var, and side by side they would oversubscribe.
+// Any thread. Each team of a league starts with an initial task of its own (runtime/initial_task.h). clang's
+// leagues run side by side: the teams are the members of a parallel region, which share the machine's CPUs,
+// so that without a thread_limit clause each team's regions get their part of them. gcc's run one after the
+// other with the whole machine, as in libgomp: its binaries take the number of threads of a team's regions
+// from nthreads-var, and side by side they would oversubscribe.
 #include <climits>
 #include <cstdarg>
 
@@ -21,8 +22,8 @@ namespace {
 
 using hearth::rt::Icvs;
 using hearth::rt::InitialTask;
-using hearth::rt::Thread;
 using hearth::rt::process;
+using hearth::rt::Thread;
 
 std::int32_t clamped(unsigned value) { return value > INT_MAX ? INT_MAX : static_cast<std::int32_t>(value); }
 
@@ -133,7 +134,8 @@ HEARTH_EXPORT void __kmpc_fork_teams(ident_t*, std::int32_t argc, void* microtas
 
 // --- gcc
 
-HEARTH_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigned thread_limit, unsigned) {
+HEARTH_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigned thread_limit,
+                                  unsigned) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const Icvs icvs = *self->task->icvs;
@@ -148,15 +150,14 @@ HEARTH_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned 
 namespace {
 
 void set_league(Thread* self, std::int32_t teams, std::int32_t number) {
-  self->num_teams = teams;
-  self->team_num = number;
   self->team->num_teams = teams;
   self->team->team_num = number;
 }
 
 }  // namespace
 
-/// A teams construct in a target region: called before each turn, until it says that all teams have had theirs.
+/// A teams construct in a target region: called before each turn, until it says that all teams have had
+/// theirs.
 HEARTH_EXPORT bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
   Thread* self = Thread::current();
   if (first) {
@@ -164,11 +165,11 @@ HEARTH_EXPORT bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, 
     set_league(self, least == 0 ? 1 : clamped(least), 0);
     return true;
   }
-  if (self->team_num + 1 >= self->num_teams) {
+  if (self->team->team_num + 1 >= self->team->num_teams) {
     set_league(self, 1, 0);
     return false;
   }
-  set_league(self, self->num_teams, self->team_num + 1);
+  set_league(self, self->team->num_teams, self->team->team_num + 1);
   return true;
 }
 

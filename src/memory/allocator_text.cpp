@@ -16,28 +16,42 @@ struct Word {
 };
 
 constexpr Word kAllocators[] = {
-    {"omp_default_mem_alloc", 1}, {"omp_large_cap_mem_alloc", 2}, {"omp_const_mem_alloc", 3},
-    {"omp_high_bw_mem_alloc", 4}, {"omp_low_lat_mem_alloc", 5},   {"omp_cgroup_mem_alloc", 6},
-    {"omp_pteam_mem_alloc", 7},   {"omp_thread_mem_alloc", 8},    {"ompx_gnu_pinned_mem_alloc", kPinnedMemAlloc},
+    {"omp_default_mem_alloc", 1},
+    {"omp_large_cap_mem_alloc", 2},
+    {"omp_const_mem_alloc", 3},
+    {"omp_high_bw_mem_alloc", 4},
+    {"omp_low_lat_mem_alloc", 5},
+    {"omp_cgroup_mem_alloc", 6},
+    {"omp_pteam_mem_alloc", 7},
+    {"omp_thread_mem_alloc", 8},
+    {"ompx_gnu_pinned_mem_alloc", kPinnedMemAlloc},
 };
 constexpr Word kSpaces[] = {
     {"omp_default_mem_space", 0}, {"omp_large_cap_mem_space", 1}, {"omp_const_mem_space", 2},
     {"omp_high_bw_mem_space", 3}, {"omp_low_lat_mem_space", 4},
 };
 constexpr Word kSyncHints[] = {
-    {"contended", trait::kContended}, {"uncontended", trait::kUncontended}, {"serialized", trait::kSerialized},
-    {"sequential", trait::kSerialized}, {"private", trait::kPrivate},
+    {"contended", trait::kContended},   {"uncontended", trait::kUncontended},
+    {"serialized", trait::kSerialized}, {"sequential", trait::kSerialized},
+    {"private", trait::kPrivate},
 };
 constexpr Word kAccesses[] = {
-    {"all", trait::kAll}, {"thread", trait::kThread}, {"pteam", trait::kPteam}, {"cgroup", trait::kCgroup},
+    {"all", trait::kAll},
+    {"thread", trait::kThread},
+    {"pteam", trait::kPteam},
+    {"cgroup", trait::kCgroup},
 };
 constexpr Word kFallbacks[] = {
-    {"default_mem_fb", trait::kDefaultMemFb}, {"null_fb", trait::kNullFb},
-    {"abort_fb", trait::kAbortFb}, {"allocator_fb", trait::kAllocatorFb},
+    {"default_mem_fb", trait::kDefaultMemFb},
+    {"null_fb", trait::kNullFb},
+    {"abort_fb", trait::kAbortFb},
+    {"allocator_fb", trait::kAllocatorFb},
 };
 constexpr Word kPartitions[] = {
-    {"environment", trait::kEnvironment}, {"nearest", trait::kNearest},
-    {"blocked", trait::kBlocked}, {"interleaved", trait::kInterleaved},
+    {"environment", trait::kEnvironment},
+    {"nearest", trait::kNearest},
+    {"blocked", trait::kBlocked},
+    {"interleaved", trait::kInterleaved},
 };
 
 struct Key {
@@ -100,7 +114,9 @@ bool trait_value(TraitKey key, std::string_view text, std::uintptr_t& value) {
 
 AllocatorText allocator_from_text(std::string_view text) {
   AllocatorText result;
-  const auto column_of = [text](std::string_view part) { return static_cast<std::size_t>(part.data() - text.data()) + 1; };
+  const auto column_of = [text](std::string_view part) {
+    return static_cast<std::size_t>(part.data() - text.data()) + 1;
+  };
   const auto fail = [&](const char* problem, std::string_view where) {
     result.problem = problem;
     result.column = column_of(where);
@@ -137,11 +153,13 @@ AllocatorText allocator_from_text(std::string_view text) {
       if (key == nullptr) return fail("unknown trait", item);
       if (equals == std::string_view::npos) return fail("a trait needs a value", item);
       for (int i = 0; i < count; ++i)
-        if (traits[i].key == static_cast<std::int32_t>(key->key)) return fail("this trait is given twice", item);
+        if (traits[i].key == static_cast<std::int32_t>(key->key))
+          return fail("this trait is given twice", item);
       const std::string_view value = trim(item.substr(equals + 1));
       Trait& trait = traits[count++];
       trait.key = static_cast<std::int32_t>(key->key);
-      if (!trait_value(key->key, value, trait.value)) return fail("this value is not legal for the trait", value);
+      if (!trait_value(key->key, value, trait.value))
+        return fail("this value is not legal for the trait", value);
     }
   }
   result.allocator = make_allocator(*space, count, traits);

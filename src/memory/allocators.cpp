@@ -2,8 +2,9 @@
 //
 //   raw ... | Header | the program's bytes, aligned
 //
-// with Header right before the program's bytes. What a block takes from its allocator's pool is the whole of it, from raw on:
-// memory that an allocator holds is memory that others cannot have. Synchronisation: the pool's count, nothing else.
+// with Header right before the program's bytes. What a block takes from its allocator's pool is the whole of
+// it, from raw on: memory that an allocator holds is memory that others cannot have. Synchronisation: the
+// pool's count, nothing else.
 #include "memory/allocators.h"
 
 #include <cerrno>
@@ -24,7 +25,8 @@ namespace {
 
 struct Allocator {
   Traits traits;
-  std::atomic<std::size_t> used{0};  // bytes of the pool that live blocks take; only when there is a pool size
+  std::atomic<std::size_t> used{
+      0};  // bytes of the pool that live blocks take; only when there is a pool size
 };
 
 // As aligned as malloc's memory, so that a block without particular alignment is as aligned as malloc's, too.
@@ -50,25 +52,28 @@ bool is_memory_space(std::uintptr_t space) { return space <= 4 || (space >= 100 
 
 Header& header_of(void* block) { return static_cast<Header*>(block)[-1]; }
 
-/// Take `bytes` from the pool, exactly: never more than the pool has, whatever other threads do, and never refused while
-/// there is room.
+/// Take `bytes` from the pool, exactly: never more than the pool has, whatever other threads do, and never
+/// refused while there is room.
 bool take_from_pool(Allocator& allocator, std::size_t bytes) {
   std::size_t used = allocator.used.load(std::memory_order_relaxed);
   do {
     if (bytes > allocator.traits.pool_size || used > allocator.traits.pool_size - bytes) return false;
-  } while (!allocator.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed, std::memory_order_relaxed));
+  } while (!allocator.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed,
+                                                 std::memory_order_relaxed));
   return true;
 }
 
 bool has_pool(const Traits& traits) { return traits.pool_size != ~std::uintptr_t{0}; }
 
-/// Pinned memory has its own pages: locking counts per page, so a block that shared one would be unpinned with its neighbour.
+/// Pinned memory has its own pages: locking counts per page, so a block that shared one would be unpinned
+/// with its neighbour.
 void* map_pinned(std::size_t total) {
   void* raw = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   if (mlock(raw, total) != 0) {
     HEARTH_WARN_ONCE(
-        "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its fallback is used.",
+        "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its "
+        "fallback is used.",
         total, errno);
     munmap(raw, total);
     return nullptr;
@@ -82,8 +87,10 @@ struct Request {
   bool zeroed;
 };
 
-/// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on success.
-void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request, std::size_t held = 0) {
+/// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on
+/// success.
+void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request,
+                   std::size_t held = 0) {
   const std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
   const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
   std::size_t total = 0;
@@ -109,13 +116,15 @@ void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& 
   return block;
 }
 
-/// The end of a block, given a copy of its header. Without `to_pool` its share of the pool belongs to another block already.
+/// The end of a block, given a copy of its header. Without `to_pool` its share of the pool belongs to another
+/// block already.
 void give_back(const Header& header, bool to_pool) {
   bool pinned = header.allocator == kPinnedMemAlloc;
   if (is_made(header.allocator)) {
     Allocator& allocator = made(header.allocator);
     pinned = allocator.traits.pinned;
-    if (to_pool && has_pool(allocator.traits)) allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
+    if (to_pool && has_pool(allocator.traits))
+      allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
   }
   if (pinned)
     munmap(header.raw, header.total);
@@ -125,23 +134,22 @@ void give_back(const Header& header, bool to_pool) {
 
 void* allocate_from(AllocatorHandle handle, const Request& request) {
   if (request.size == 0 || !is_power_of_two(request.alignment)) return nullptr;
-  // A chain of fallback allocators ends: an allocator's fallback exists before it does, so there are no rings.
+  // A chain of fallback allocators ends: an allocator's fallback exists before it does, so there are no
+  // rings.
   for (;;) {
     if (!is_made(handle) && !is_predefined(handle)) {
-      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.", static_cast<std::size_t>(handle));
+      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.",
+                       static_cast<std::size_t>(handle));
       return nullptr;
     }
     const Traits traits = traits_of(handle);
     if (void* block = try_allocate(handle, traits, request)) return block;
     switch (traits.fallback) {
-      case trait::kNullFb:
-        return nullptr;
+      case trait::kNullFb: return nullptr;
       case trait::kAbortFb:
-        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).", request.size,
-              static_cast<std::size_t>(traits.pool_size));
-      case trait::kAllocatorFb:
-        handle = traits.fallback_allocator;
-        continue;
+        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).",
+              request.size, static_cast<std::size_t>(traits.pool_size));
+      case trait::kAllocatorFb: handle = traits.fallback_allocator; continue;
       default:
         // The default memory space. If that just failed, asking once more cannot help.
         if (handle == kDefaultMemAlloc) return nullptr;
@@ -184,9 +192,7 @@ AllocatorHandle make_allocator(std::uintptr_t memory_space, int count, const Tra
         if (value < trait::kDefaultMemFb || value > trait::kAllocatorFb) return kNullAllocator;
         made_of.fallback = value;
         break;
-      case TraitKey::fb_data:
-        made_of.fallback_allocator = value;
-        break;
+      case TraitKey::fb_data: made_of.fallback_allocator = value; break;
       case TraitKey::pinned:
         if (by_default) break;
         if (value > trait::kTrue) return kNullAllocator;
@@ -197,8 +203,7 @@ AllocatorHandle make_allocator(std::uintptr_t memory_space, int count, const Tra
         if (value < trait::kEnvironment || value > trait::kInterleaved) return kNullAllocator;
         made_of.partition = value;
         break;
-      default:
-        return kNullAllocator;
+      default: return kNullAllocator;
     }
   }
   // fallback=allocator_fb without a usable fb_data falls back to the default memory space.
@@ -228,7 +233,10 @@ Traits traits_of(AllocatorHandle allocator) {
     case 6: traits.access = trait::kCgroup; break;
     case 7: traits.access = trait::kPteam; break;
     case 8: traits.access = trait::kThread; break;
-    case kPinnedMemAlloc: traits.pinned = true; traits.fallback = trait::kNullFb; break;
+    case kPinnedMemAlloc:
+      traits.pinned = true;
+      traits.fallback = trait::kNullFb;
+      break;
     default: break;
   }
   return traits;
@@ -263,8 +271,10 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle allocator) {
   const bool moved_within_pool = other != nullptr;
   if (other == nullptr) other = allocate(allocator, 1, size);
   if (other == nullptr) return nullptr;
-  // Everything behind the header may be the program's: alignment may have left less room in front than was reckoned with.
-  const std::size_t had = old.total - static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.raw));
+  // Everything behind the header may be the program's: alignment may have left less room in front than was
+  // reckoned with.
+  const std::size_t had =
+      old.total - static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.raw));
   std::memcpy(other, block, had < size ? had : size);
   give_back(old, !moved_within_pool);
   return other;

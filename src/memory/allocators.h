@@ -1,12 +1,14 @@
-// OpenMP's allocators (OpenMP 5.2, section 6): predefined ones, those a program makes with traits, and the blocks they give.
+// OpenMP's allocators (OpenMP 5.2, section 6): predefined ones, those a program makes with traits, and the
+// blocks they give.
 //
-// Any thread may call anything, except that destroying an allocator while others use it is the program's error, as the
-// specification has it. An allocator is constant after it was made, but for the count of bytes taken from its pool, which is
-// atomic. A block carries a header that says where it came from, so freeing needs no allocator argument. What "the default
-// allocator of the current task" is, the caller knows: omp_null_allocator (0) is not accepted as an allocator here.
+// Any thread may call anything, except that destroying an allocator while others use it is the program's
+// error, as the specification has it. An allocator is constant after it was made, but for the count of bytes
+// taken from its pool, which is atomic. A block carries a header that says where it came from, so freeing
+// needs no allocator argument. What "the default allocator of the current task" is, the caller knows:
+// omp_null_allocator (0) is not accepted as an allocator here.
 //
-// The numbers of handles, memory spaces, trait keys and trait values are the specification's, and the same in gcc's and
-// clang's omp.h.
+// The numbers of handles, memory spaces, trait keys and trait values are the specification's, and the same in
+// gcc's and clang's omp.h.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +22,11 @@ using AllocatorHandle = std::uintptr_t;
 
 inline constexpr AllocatorHandle kNullAllocator = 0;
 inline constexpr AllocatorHandle kDefaultMemAlloc = 1;
-inline constexpr AllocatorHandle kThreadMemAlloc = 8;       // the last of the specification's eight
-inline constexpr AllocatorHandle kTargetHostMemAlloc = 100;   // LLVM's extensions, 100 to 102
+inline constexpr AllocatorHandle kThreadMemAlloc = 8;        // the last of the specification's eight
+inline constexpr AllocatorHandle kTargetHostMemAlloc = 100;  // LLVM's extensions, 100 to 102
 inline constexpr AllocatorHandle kTargetDeviceMemAlloc = 102;
-inline constexpr AllocatorHandle kPinnedMemAlloc = 200;       // GNU's ompx_gnu_pinned_mem_alloc
-inline constexpr AllocatorHandle kLastPredefined = 1024;      // larger handles are addresses of Allocators
+inline constexpr AllocatorHandle kPinnedMemAlloc = 200;   // GNU's ompx_gnu_pinned_mem_alloc
+inline constexpr AllocatorHandle kLastPredefined = 1024;  // larger handles are addresses of Allocators
 
 enum class TraitKey : std::int32_t {
   sync_hint = 1,
@@ -67,8 +69,8 @@ struct Trait {
 };
 static_assert(sizeof(Trait) == 16);
 
-/// What an allocator was asked to be. sync_hint and access change nothing here: every allocator is safe for all threads.
-/// partition is kept for the policy that places pages.
+/// What an allocator was asked to be. sync_hint and access change nothing here: every allocator is safe for
+/// all threads. partition is kept for the policy that places pages.
 struct Traits {
   std::uintptr_t memory_space = 0;
   std::uintptr_t sync_hint = trait::kContended;
@@ -93,24 +95,26 @@ Traits traits_of(AllocatorHandle allocator);
 /// Bytes that live blocks of this allocator take from its pool, headers and alignment included.
 std::size_t pool_used(AllocatorHandle allocator);
 
-/// A block of `size` bytes at a multiple of `alignment` (a power of two; the allocator's own may be larger). Null when
-/// size is 0, when alignment is not a power of two, or when the allocator and its fallback have no memory.
+/// A block of `size` bytes at a multiple of `alignment` (a power of two; the allocator's own may be larger).
+/// Null when size is 0, when alignment is not a power of two, or when the allocator and its fallback have no
+/// memory.
 void* allocate(AllocatorHandle allocator, std::size_t alignment, std::size_t size);
 
 /// The same for count * size bytes, zeroed. Null when the product does not fit.
 void* allocate_zeroed(AllocatorHandle allocator, std::size_t alignment, std::size_t count, std::size_t size);
 
-/// Resize a block: the content up to the smaller size is kept; the new block comes from `allocator`, or from the block's own
-/// when that is null. `block` may be null (then `allocator` must not be). Null leaves the block as it was, except that size
-/// 0 frees it.
+/// Resize a block: the content up to the smaller size is kept; the new block comes from `allocator`, or from
+/// the block's own when that is null. `block` may be null (then `allocator` must not be). Null leaves the
+/// block as it was, except that size 0 frees it.
 void* reallocate(void* block, std::size_t size, AllocatorHandle allocator);
 
 /// Give a block back to the allocator it came from. Null is allowed.
 void release(void* block);
 
-/// OMP_ALLOCATOR: a predefined allocator ("omp_high_bw_mem_alloc"), or a predefined memory space, optionally with traits
-/// ("omp_default_mem_space:alignment=64,pinned=true"). On failure `allocator` is null, `problem` says what is wrong and
-/// `column` (from 1) where.
+/// OMP_ALLOCATOR: a predefined allocator ("omp_high_bw_mem_alloc"), or a predefined memory space, optionally
+/// with traits
+/// ("omp_default_mem_space:alignment=64,pinned=true"). On failure `allocator` is null, `problem` says what is
+/// wrong and `column` (from 1) where.
 struct AllocatorText {
   AllocatorHandle allocator = kNullAllocator;
   const char* problem = nullptr;

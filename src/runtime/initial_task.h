@@ -1,8 +1,9 @@
-// An initial task within a program's thread: what a target region on the host, and each team of a league, runs in.
+// An initial task within a program's thread: what a target region on the host, and each team of a league,
+// runs in.
 //
-// Called by the thread `self` on its own behalf. The region starts as if the thread had just come: level 0, thread 0 of a
-// team of one. The team is kept in the Thread for its next initial task, with the workers of the parallel regions inside; an
-// initial task inside an initial task makes one of its own.
+// Called by the thread `self` on its own behalf. The region starts as if the thread had just come: level 0,
+// thread 0 of a team of one. The team is kept in the Thread for its next initial task, with the workers of
+// the parallel regions inside; an initial task inside an initial task makes one of its own.
 #pragma once
 
 #include <cstdint>

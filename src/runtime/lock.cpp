@@ -15,11 +15,12 @@ namespace hearth::rt {
 
 namespace {
 
-// After this long a waiter is served before newcomers. Long against a critical section and against being descheduled on the
-// way out of one, short against what a person or a time limit notices.
+// After this long a waiter is served before newcomers. Long against a critical section and against being
+// descheduled on the way out of one, short against what a person or a time limit notices.
 constexpr std::int64_t kStarving_ns = 1'000'000;
 
-// Two crowds on one futex word, told apart by the kernel's wake mask: a hand-over must wake one that may claim it.
+// Two crowds on one futex word, told apart by the kernel's wake mask: a hand-over must wake one that may
+// claim it.
 constexpr std::uint32_t kCrowdSleepers = 1;
 constexpr std::uint32_t kCrowdStarvers = 2;
 
@@ -29,7 +30,8 @@ std::int64_t clock_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-// base/futex.h has no masks: only this lock needs two crowds. `until` is absolute on CLOCK_MONOTONIC; negative: no limit.
+// base/futex.h has no masks: only this lock needs two crowds. `until` is absolute on CLOCK_MONOTONIC;
+// negative: no limit.
 void sleep_in(std::uint32_t crowd, std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t until) {
   const int saved = errno;
   timespec limit{};
@@ -50,12 +52,14 @@ void wake_one_of(std::uint32_t crowd, std::atomic<std::uint32_t>& word) {
 void Lock::lock_slow() {
   std::uint32_t seen = word_.load(std::memory_order_relaxed);
 
-  // Look, do not write: a waiter that writes takes the line from the holder. The pause grows so that many waiters do not
-  // all see the same unlock.
+  // Look, do not write: a waiter that writes takes the line from the holder. The pause grows so that many
+  // waiters do not all see the same unlock.
   const std::int32_t spins = lock_spins.load(std::memory_order_relaxed);
   for (std::int32_t spin = 0, pauses = 1; spin < spins; ++spin) {
     if ((seen & kLocked) == 0) {
-      if (word_.compare_exchange_weak(seen, seen | kLocked, std::memory_order_acquire, std::memory_order_relaxed)) return;
+      if (word_.compare_exchange_weak(seen, seen | kLocked, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+        return;
       continue;
     }
     for (std::int32_t i = 0; i < pauses; ++i) cpu_relax();
@@ -73,25 +77,26 @@ void Lock::lock_slow() {
       continue;
     }
     if ((seen & kSleepers) == 0 &&
-        !word_.compare_exchange_weak(seen, seen | kSleepers, std::memory_order_relaxed, std::memory_order_relaxed))
+        !word_.compare_exchange_weak(seen, seen | kSleepers, std::memory_order_relaxed,
+                                     std::memory_order_relaxed))
       continue;
     sleep_in(kCrowdSleepers, word_, seen | kSleepers, patience);
     seen = word_.load(std::memory_order_relaxed);
   } while (clock_ns() < patience);
 
-  // A wake-up that was meant for a sleeper may have come just as we ran out of patience: as starvers we keep kSleepers set
-  // when we acquire, so the next unlock() wakes the next one.
+  // A wake-up that was meant for a sleeper may have come just as we ran out of patience: as starvers we keep
+  // kSleepers set when we acquire, so the next unlock() wakes the next one.
   seen = word_.fetch_add(kStarver, std::memory_order_relaxed) + kStarver;
   for (;;) {
     if ((seen & kHanded) != 0) {
-      if (word_.compare_exchange_weak(seen, ((seen & ~kHanded) | kSleepers) - kStarver, std::memory_order_acquire,
-                                      std::memory_order_relaxed))
+      if (word_.compare_exchange_weak(seen, ((seen & ~kHanded) | kSleepers) - kStarver,
+                                      std::memory_order_acquire, std::memory_order_relaxed))
         return;
       continue;
     }
     if ((seen & kLocked) == 0) {
-      if (word_.compare_exchange_weak(seen, (seen | kLocked | kSleepers) - kStarver, std::memory_order_acquire,
-                                      std::memory_order_relaxed))
+      if (word_.compare_exchange_weak(seen, (seen | kLocked | kSleepers) - kStarver,
+                                      std::memory_order_acquire, std::memory_order_relaxed))
         return;
       continue;
     }
@@ -104,7 +109,8 @@ void Lock::unlock_slow() {
   std::uint32_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     if (seen >= kStarver) {
-      if (word_.compare_exchange_weak(seen, seen | kHanded, std::memory_order_release, std::memory_order_relaxed)) {
+      if (word_.compare_exchange_weak(seen, seen | kHanded, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
         wake_one_of(kCrowdStarvers, word_);
         return;
       }
@@ -117,8 +123,10 @@ void Lock::unlock_slow() {
 }
 
 void NestLock::too_deep() {
-  fatal("a nestable lock is held %u times by one thread, which is the limit; an unset is missing, or the recursion has no end.",
-        kDepthMask);
+  fatal(
+      "a nestable lock is held %u times by one thread, which is the limit; an unset is missing, or the "
+      "recursion has no end.",
+      kDepthMask);
 }
 
 }  // namespace hearth::rt

@@ -1,21 +1,23 @@
 // The lock under everything that locks: omp_lock_t, critical, atomic, and the runtime's own short sections.
 //
-// Four bytes, zero is unlocked, no constructor needed: it lives inside omp_lock_t (4 bytes in gcc's omp.h), inside the
-// zeroed storage that compilers give to a critical section, and in our own structures. Any thread; any thread may unlock.
+// Four bytes, zero is unlocked, no constructor needed: it lives inside omp_lock_t (4 bytes in gcc's omp.h),
+// inside the zeroed storage that compilers give to a critical section, and in our own structures. Any thread;
+// any thread may unlock.
 //
-// Barging: whoever comes first after an unlock gets it, so a thread that locks again at once keeps the line in its cache
-// (8 to 15 acquisitions per change of owner, against 1 for a queue). A waiter spins briefly, then sleeps on the word. One
-// that has waited kStarving becomes a starver: as long as there is one, unlock() hands the lock over instead of freeing it,
-// so that nobody waits for ever. The word:
+// Barging: whoever comes first after an unlock gets it, so a thread that locks again at once keeps the line
+// in its cache (8 to 15 acquisitions per change of owner, against 1 for a queue). A waiter spins briefly,
+// then sleeps on the word. One that has waited kStarving becomes a starver: as long as there is one, unlock()
+// hands the lock over instead of freeing it, so that nobody waits for ever. The word:
 //
 //   bit 0      locked
 //   bit 1      sleepers: somebody may sleep who is no starver; unlock() wakes one
 //   bit 2      handed: locked, and belongs to whichever starver claims it first
 //   bits 3..   number of starvers
 //
-// No wake-up is lost: a waiter sleeps only while the word has the value it saw, and every value with a waiter in it sends
-// unlock() down the slow path. Whoever acquires after having slept sets `sleepers` again, since others may still sleep.
-// Orders: acquiring is an acquire operation, unlocking a release operation on the word; nothing else is promised.
+// No wake-up is lost: a waiter sleeps only while the word has the value it saw, and every value with a waiter
+// in it sends unlock() down the slow path. Whoever acquires after having slept sets `sleepers` again, since
+// others may still sleep. Orders: acquiring is an acquire operation, unlocking a release operation on the
+// word; nothing else is promised.
 #pragma once
 
 #include <atomic>
@@ -39,7 +41,8 @@ class Lock {
   bool try_lock() {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     while ((seen & kLocked) == 0) {
-      if (word_.compare_exchange_weak(seen, seen | kLocked, std::memory_order_acquire, std::memory_order_relaxed))
+      if (word_.compare_exchange_weak(seen, seen | kLocked, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
         return true;
     }
     return false;
@@ -47,7 +50,8 @@ class Lock {
 
   void unlock() {
     std::uint32_t expected = kLocked;
-    if (HEARTH_UNLIKELY(!word_.compare_exchange_strong(expected, 0, std::memory_order_release, std::memory_order_relaxed)))
+    if (HEARTH_UNLIKELY(!word_.compare_exchange_strong(expected, 0, std::memory_order_release,
+                                                       std::memory_order_relaxed)))
       unlock_slow();
   }
 
@@ -70,8 +74,8 @@ class Lock {
 };
 static_assert(sizeof(Lock) == 4, "gcc's omp_lock_t has four bytes");
 
-/// How often a waiter looks before it sleeps. The runtime lowers it where spinning takes the CPU from the holder (fewer CPUs
-/// than threads, a CPU quota, OMP_WAIT_POLICY=passive); it may change at any time.
+/// How often a waiter looks before it sleeps. The runtime lowers it where spinning takes the CPU from the
+/// holder (fewer CPUs than threads, a CPU quota, OMP_WAIT_POLICY=passive); it may change at any time.
 inline constinit std::atomic<std::int32_t> lock_spins{64};
 
 class LockGuard {
@@ -87,10 +91,11 @@ class LockGuard {
 
 /// The nestable lock: eight bytes (clang's omp_nest_lock_t and gcc's old one), zero is unlocked.
 ///
-/// The second word holds the owner and how often it has the lock. Only the holder writes it; others read it to find that they
-/// are not the owner, for which any value will do that they did not write. The owner is a task (OpenMP 3.0 on): an inner
-/// region of one thread is not the owner of what the task around it holds. Tasks have no small number, but a thread's tasks
-/// in progress lie one below the other: thread and depth name them.
+/// The second word holds the owner and how often it has the lock. Only the holder writes it; others read it
+/// to find that they are not the owner, for which any value will do that they did not write. The owner is a
+/// task (OpenMP 3.0 on): an inner region of one thread is not the owner of what the task around it holds.
+/// Tasks have no small number, but a thread's tasks in progress lie one below the other: thread and depth
+/// name them.
 class NestLock {
  public:
   constexpr NestLock() = default;
@@ -137,7 +142,9 @@ class NestLock {
   static constexpr std::uint32_t kMaxOwners = (1u << (32 - kDepthBits)) - 1;
 
   static std::uint32_t tag(std::uint32_t who) { return (who % kMaxOwners + 1) << kDepthBits; }
-  bool owned_by(std::uint32_t who) const { return (owner_.load(std::memory_order_relaxed) & ~kDepthMask) == tag(who); }
+  bool owned_by(std::uint32_t who) const {
+    return (owner_.load(std::memory_order_relaxed) & ~kDepthMask) == tag(who);
+  }
   std::uint32_t own(std::uint32_t who) {
     owner_.store(tag(who) | 1, std::memory_order_relaxed);
     return 1;

@@ -68,11 +68,15 @@ TEST(Allocators, IllegalTraitsGiveNoAllocator) {
 }
 
 TEST(Allocators, EveryTraitIsKept) {
-  const AllocatorHandle allocator =
-      make({{key(TraitKey::sync_hint), trait::kPrivate}, {key(TraitKey::alignment), 64}, {key(TraitKey::access), trait::kPteam},
-            {key(TraitKey::pool_size), 1 << 20}, {key(TraitKey::fallback), trait::kNullFb},
-            {key(TraitKey::fb_data), 3}, {key(TraitKey::pinned), trait::kFalse}, {key(TraitKey::partition), trait::kBlocked}},
-           3);
+  const AllocatorHandle allocator = make({{key(TraitKey::sync_hint), trait::kPrivate},
+                                          {key(TraitKey::alignment), 64},
+                                          {key(TraitKey::access), trait::kPteam},
+                                          {key(TraitKey::pool_size), 1 << 20},
+                                          {key(TraitKey::fallback), trait::kNullFb},
+                                          {key(TraitKey::fb_data), 3},
+                                          {key(TraitKey::pinned), trait::kFalse},
+                                          {key(TraitKey::partition), trait::kBlocked}},
+                                         3);
   const Traits traits = traits_of(allocator);
   EXPECT_EQ(traits.memory_space, 3u);
   EXPECT_EQ(traits.sync_hint, trait::kPrivate);
@@ -87,9 +91,10 @@ TEST(Allocators, EveryTraitIsKept) {
 }
 
 TEST(Allocators, DefaultValuesLeaveTheTraitsAlone) {
-  const AllocatorHandle allocator =
-      make({{key(TraitKey::alignment), trait::kDefault}, {key(TraitKey::pool_size), trait::kDefault},
-            {key(TraitKey::fallback), trait::kDefault}, {key(TraitKey::pinned), trait::kDefault}});
+  const AllocatorHandle allocator = make({{key(TraitKey::alignment), trait::kDefault},
+                                          {key(TraitKey::pool_size), trait::kDefault},
+                                          {key(TraitKey::fallback), trait::kDefault},
+                                          {key(TraitKey::pinned), trait::kDefault}});
   ASSERT_NE(allocator, kNullAllocator);
   EXPECT_EQ(traits_of(allocator).fallback, trait::kDefaultMemFb);
   EXPECT_EQ(traits_of(allocator).alignment, 1u);
@@ -97,7 +102,8 @@ TEST(Allocators, DefaultValuesLeaveTheTraitsAlone) {
 }
 
 TEST(Allocators, AFullPoolGivesNullUnderNullFb) {
-  const AllocatorHandle allocator = make({{key(TraitKey::pool_size), 4096}, {key(TraitKey::fallback), trait::kNullFb}});
+  const AllocatorHandle allocator =
+      make({{key(TraitKey::pool_size), 4096}, {key(TraitKey::fallback), trait::kNullFb}});
   void* first = allocate(allocator, 1, 3000);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(allocate(allocator, 1, 3000), nullptr);
@@ -135,7 +141,8 @@ TEST(Allocators, AFullPoolFallsBackToTheOtherAllocator) {
 }
 
 TEST(AllocatorsDeathTest, AFullPoolAbortsUnderAbortFb) {
-  const AllocatorHandle allocator = make({{key(TraitKey::pool_size), 100}, {key(TraitKey::fallback), trait::kAbortFb}});
+  const AllocatorHandle allocator =
+      make({{key(TraitKey::pool_size), 100}, {key(TraitKey::fallback), trait::kAbortFb}});
   EXPECT_DEATH(allocate(allocator, 1, 1000), "hearth: .*abort_fb has no 1000 bytes \\(pool_size 100\\)");
   destroy_allocator(allocator);
 }
@@ -182,8 +189,9 @@ TEST(Allocators, ZeroedMemoryIsZero) {
 }
 
 TEST(Allocators, ReallocationKeepsContentAlignmentAndAccounts) {
-  const AllocatorHandle allocator =
-      make({{key(TraitKey::alignment), 256}, {key(TraitKey::pool_size), 8000}, {key(TraitKey::fallback), trait::kNullFb}});
+  const AllocatorHandle allocator = make({{key(TraitKey::alignment), 256},
+                                          {key(TraitKey::pool_size), 8000},
+                                          {key(TraitKey::fallback), trait::kNullFb}});
   auto* block = static_cast<char*>(allocate(allocator, 1, 100));
   for (int i = 0; i < 100; ++i) block[i] = static_cast<char>(i);
   // Growing to more than half of the pool works, since the old block's bytes count for the new one.
@@ -209,7 +217,8 @@ TEST(Allocators, PinnedMemoryIsLocked) {
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (limit.rlim_cur < 65536 && geteuid() != 0) GTEST_SKIP() << "this process may not lock memory";
-  const AllocatorHandle allocator = make({{key(TraitKey::pinned), trait::kTrue}, {key(TraitKey::fallback), trait::kNullFb}});
+  const AllocatorHandle allocator =
+      make({{key(TraitKey::pinned), trait::kTrue}, {key(TraitKey::fallback), trait::kNullFb}});
   ASSERT_NE(allocator, kNullAllocator);
   void* block = allocate(allocator, 1, 10000);
   if (block == nullptr) GTEST_SKIP() << "mlock is forbidden here";
@@ -233,7 +242,8 @@ TEST(AllocatorText, PredefinedAllocatorsAndSpaces) {
 
 TEST(AllocatorText, Traits) {
   const AllocatorText text = allocator_from_text(
-      "omp_default_mem_space: alignment=64, pool_size=1m, pinned=false, fallback=allocator_fb, fb_data=omp_const_mem_alloc,"
+      "omp_default_mem_space: alignment=64, pool_size=1m, pinned=false, fallback=allocator_fb, "
+      "fb_data=omp_const_mem_alloc,"
       "sync_hint=uncontended,access=cgroup,partition=interleaved");
   ASSERT_EQ(text.problem, nullptr) << text.problem << " at " << text.column;
   const Traits traits = traits_of(text.allocator);

@@ -74,9 +74,10 @@ TEST(Lock, HoldersThatSleepMakeWaitersSleepAndLoseNoWakeup) {
   EXPECT_EQ(plain, 180);
 }
 
-// One thread takes the lock again right after giving it back, all the time, on another CPU than the waiter: waking up takes
-// longer than that, so barging lets it win nearly always. Only the hand-over to those who have starved for a millisecond lets
-// the waiter in, and it must do so every time. (Without it, most turns take more than 100 ms.)
+// One thread takes the lock again right after giving it back, all the time, on another CPU than the waiter:
+// waking up takes longer than that, so barging lets it win nearly always. Only the hand-over to those who
+// have starved for a millisecond lets the waiter in, and it must do so every time. (Without it, most turns
+// take more than 100 ms.)
 TEST(Lock, AWaiterIsNotStarvedByAThreadThatTakesItBackAtOnce) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
@@ -118,7 +119,8 @@ TEST(Lock, AWaiterIsNotStarvedByAThreadThatTakesItBackAtOnce) {
   sched_setaffinity(0, sizeof before, &before);
   lock_spins = spins;
   std::sort(turns.begin(), turns.end());
-  // A millisecond of patience, one hold, a wake-up. The worst turns belong to the scheduler and to whoever else runs here.
+  // A millisecond of patience, one hold, a wake-up. The worst turns belong to the scheduler and to whoever
+  // else runs here.
   EXPECT_LT(turns[turns.size() * 8 / 10], std::chrono::milliseconds(20));
 }
 
