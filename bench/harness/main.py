@@ -157,7 +157,7 @@ def _measure(options):
     floor_environment = runtimes.environment(found[0], options.threads)
 
     def measure_floor():
-        return sample.run_json([floor, 9], floor_environment, 30)
+        return sample.run_json([floor, 60], floor_environment, 30)
 
     spin = round(min(measure_floor()["spin_ns"] for _ in range(3)))
     sections = SECTIONS if options.what == "all" else (options.what,)
