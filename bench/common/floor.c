@@ -17,7 +17,11 @@
 
 #include "bench.h"
 
-enum { kTurns = 2000 };  // a quarter of a millisecond: most samples fit between two disturbances
+enum {
+  kTurns = 2000,      // a quarter of a millisecond: most samples fit between two disturbances
+  kPatience = 20000,  // looks, some 20 us
+  kBudgetMs = 1000,   // on a busy machine fewer samples are taken
+};
 
 struct line {
   _Alignas(128) atomic_uint value;
@@ -26,6 +30,7 @@ struct line {
 static struct line ping;
 static struct line pong;
 static int cpus[2];
+static atomic_bool stopped;
 
 static void pin(int cpu) {
   cpu_set_t set;
@@ -47,32 +52,37 @@ static void find_two_cpus(void) {
 
 // Turns are numbered through, over all samples: a partner that is one turn ahead is never mistaken for one
 // behind. Every other sample waits with a pause instruction: without it the waiter sees the news sooner on a
-// core of its own, with it on a core that it shares with the partner, as two virtual CPUs may.
-static void await(struct line* line, unsigned turn, bool with_pause) {
-  while ((int)(atomic_load_explicit(&line->value, memory_order_acquire) - turn) < 0) {
+// core of its own, with it on a core that it shares with the partner, as two virtual CPUs may. Whoever waits
+// far longer than a line travels yields, or on a busy machine two pinned threads would hardly ever run at the
+// same time. Returns false when `stopped` says that nothing will come any more.
+static bool await(struct line* line, unsigned turn, bool with_pause) {
+  for (unsigned looks = 1; (int)(atomic_load_explicit(&line->value, memory_order_acquire) - turn) < 0;
+       ++looks) {
     if (with_pause) __builtin_ia32_pause();
+    if (looks % kPatience != 0) continue;
+    if (atomic_load_explicit(&stopped, memory_order_relaxed)) return false;
+    sched_yield();
   }
+  return true;
 }
 
 static void say(struct line* line, unsigned turn) {
   atomic_store_explicit(&line->value, turn, memory_order_release);
 }
 
-static void* answer(void* argument) {
-  const int samples = *(int*)argument;
+static void* answer(void* nothing) {
   pin(cpus[1]);
   unsigned turn = 0;
-  for (int s = 0; s < samples; ++s) {
+  for (bool with_pause = false;; with_pause = !with_pause) {
     for (int i = 0; i < kTurns; ++i) {  // round trip: answer what came
-      await(&ping, ++turn, s % 2);
+      if (!await(&ping, ++turn, with_pause)) return nothing;
       say(&pong, turn);
     }
     for (int i = 0; i < kTurns; ++i) {  // exchange: say mine, await the other's
       say(&pong, ++turn);
-      await(&ping, turn, s % 2);
+      if (!await(&ping, turn, with_pause)) return nothing;
     }
   }
-  return NULL;
 }
 
 static double measure(unsigned* turn, bool with_pause) {
@@ -96,13 +106,14 @@ int main(int argc, char** argv) {
     if (ns < spin) spin = ns;
   }
   pthread_t partner;
-  int argument = samples;
-  if (pthread_create(&partner, NULL, answer, &argument)) bench_fail("pthread_create failed");
+  if (pthread_create(&partner, NULL, answer, NULL)) bench_fail("pthread_create failed");
   unsigned turn = 0;
-  for (int s = 0; s < samples; ++s) {
+  const uint64_t stop = bench_now_ns() + (uint64_t)kBudgetMs * 1000000;
+  for (int s = 0; s < samples && (s < 2 || bench_now_ns() < stop); ++s) {
     round_trip.ns[round_trip.count++] = measure(&turn, s % 2);
     exchange.ns[exchange.count++] = measure(&turn, s % 2);
   }
+  atomic_store_explicit(&stopped, true, memory_order_relaxed);
   pthread_join(partner, NULL);
   printf("{\"spin_ns\": %.1f, \"round_trip\": ", spin);
   bench_print_samples(&round_trip);
