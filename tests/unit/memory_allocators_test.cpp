@@ -214,6 +214,9 @@ TEST(Allocators, ReallocationKeepsContentAlignmentAndAccounts) {
 }
 
 TEST(Allocators, PinnedMemoryIsLocked) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers swallow mlock()";
+#endif
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (limit.rlim_cur < 65536 && geteuid() != 0) GTEST_SKIP() << "this process may not lock memory";
