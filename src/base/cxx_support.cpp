@@ -73,18 +73,17 @@ extern "C" [[noreturn, gnu::visibility("hidden")]] void __cxa_pure_virtual() {
   hearth::fatal("a pure virtual function was called.");
 }
 
+// All of these are declared noreturn by the library's headers.
 namespace std {
 
-[[noreturn]] void __throw_length_error(const char* what) { hearth::fatal("length error: %s", what); }
-[[noreturn]] void __throw_logic_error(const char* what) { hearth::fatal("logic error: %s", what); }
-[[noreturn]] void __throw_out_of_range(const char* what) { hearth::fatal("out of range: %s", what); }
-[[noreturn]] void __throw_invalid_argument(const char* what) { hearth::fatal("invalid argument: %s", what); }
-[[noreturn]] void __throw_bad_alloc() { hearth::fatal("out of memory."); }
-[[noreturn]] void __throw_bad_array_new_length() {
-  hearth::fatal("an array of impossible length was asked for.");
-}
-[[noreturn]] void __throw_bad_function_call() { hearth::fatal("an empty function object was called."); }
-[[noreturn]] void __throw_out_of_range_fmt(const char* format, ...) {
+void __throw_length_error(const char* what) { hearth::fatal("length error: %s", what); }
+void __throw_logic_error(const char* what) { hearth::fatal("logic error: %s", what); }
+void __throw_out_of_range(const char* what) { hearth::fatal("out of range: %s", what); }
+void __throw_invalid_argument(const char* what) { hearth::fatal("invalid argument: %s", what); }
+void __throw_bad_alloc() { hearth::fatal("out of memory."); }
+void __throw_bad_array_new_length() { hearth::fatal("an array of impossible length was asked for."); }
+void __throw_bad_function_call() { hearth::fatal("an empty function object was called."); }
+void __throw_out_of_range_fmt(const char* format, ...) {
   char text[256];
   va_list args;
   va_start(args, format);
