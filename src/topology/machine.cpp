@@ -3,7 +3,6 @@
 #include "topology/machine.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "topology/text.h"
 
@@ -92,8 +91,9 @@ Matrix<std::uint32_t> Machine::distances_from_latencies(const Matrix<float>& lat
   for (std::size_t a = 0; a < size; ++a) {
     for (std::size_t b = 0; b < size; ++b) {
       const float here = latencies.at(a, b) > 0 ? latencies.at(a, b) : largest;
+      // Rounded by hand: lround() would make the library need libm.
       distances.at(a, b) =
-          static_cast<std::uint32_t>(std::lround(static_cast<double>(here) * kLocalDistance / smallest));
+          static_cast<std::uint32_t>(static_cast<double>(here) * kLocalDistance / smallest + 0.5);
     }
   }
   return distances;

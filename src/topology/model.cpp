@@ -12,8 +12,9 @@
 #define TOML_FLOAT_CHARCONV 1
 #include "topology/model.h"
 
+#include <cstdlib>
+
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <optional>
 
@@ -133,7 +134,7 @@ class ModelReader {
 
   bool number(const toml::node& node, std::string_view key, double least, double most, double& out) {
     const bool is_number = node.is_integer() || node.is_floating_point();
-    const double value = node.value<double>().value_or(std::nan(""));
+    const double value = node.value<double>().value_or(-1);
     if (is_number && value >= least && value <= most) {
       out = value;
       return true;
@@ -516,7 +517,7 @@ class ModelReader {
         machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
         for (std::size_t a = 0; a < slit.size(); ++a) {
           for (std::size_t b = 0; b < slit.size(); ++b) {
-            machine_.node_distance.at(a, b) = static_cast<std::uint32_t>(std::lround(slit.at(a, b)));
+            machine_.node_distance.at(a, b) = static_cast<std::uint32_t>(slit.at(a, b) + 0.5F);
           }
         }
         machine_.distance_source = DistanceSource::slit;
