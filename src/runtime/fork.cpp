@@ -91,22 +91,23 @@ Team* begin_region(Thread* self, const Region& region) {
     team->cancel.store(0, std::memory_order_relaxed);
     team->size = size;
     team->active_level = self->team->active_level + (size > 1);
+    team->singles.store(0, std::memory_order_relaxed);
+    restart_workshares(team);
   }
   const bool flat = size <= Team::kFlat || size > process.cpus;
   if (HEARTH_UNLIKELY(flat != team->flat)) team->flat = flat;
   if (HEARTH_UNLIKELY(mine.singles != 0)) team->singles.store(0, std::memory_order_relaxed);
-  if (HEARTH_UNLIKELY(mine.workshares != 0)) reset_workshares(team);
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
     team->tasked.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(mine.scopes != 0)) team->scope_count.store(0, std::memory_order_relaxed);
   team->parent_task = self->task;
   team->icvs = icvs_for(team, self->task->icvs);
   team->region_group = region.group;
-  if (HEARTH_UNLIKELY(team->num_teams != self->num_teams || team->team_num != self->team_num)) {
-    team->num_teams = self->num_teams;
-    team->team_num = self->team_num;
+  if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
+    team->num_teams = self->team->num_teams;
+    team->team_num = self->team->team_num;
   }
-  if (HEARTH_UNLIKELY(affinity_active())) place_team(team, region.proc_bind);
+  if (HEARTH_UNLIKELY(affinity_active())) place_team(self, team, region.proc_bind);
 
   if (events::active()) events::region_published(self, team);
   ForkLine& line = team->fork;
@@ -133,6 +134,7 @@ Team* begin_region(Thread* self, const Region& region) {
   self->tid = 0;
   ++self->regions_served;
   begin_implicit_task(self, &mine);
+  if (HEARTH_UNLIKELY(mine.placing != self->placed)) take_place(self, &mine);
   if (events::active()) events::implicit_task_begin(self);
   return team;
 }
@@ -198,7 +200,7 @@ void serve_team(Thread* self, Member* member) {
     if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
       continue;
     begin_implicit_task(self, member);
-    if (HEARTH_UNLIKELY(member->place != self->bound_place)) bind_to_place(self, member->place);
+    if (HEARTH_UNLIKELY(member->placing != self->placed)) take_place(self, member);
     told = events::active();
     if (told) events::implicit_task_begin(self);
     run_share(self, team->fork);

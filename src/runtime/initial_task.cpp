@@ -12,8 +12,6 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   Member* const member_outside = self->member;
   Task* const task_outside = self->task;
   const std::int32_t tid = self->tid;
-  const std::int32_t num_teams = self->num_teams;
-  const std::int32_t team_num = self->team_num;
 
   Team* team = self->initial_team;
   self->initial_team = nullptr;
@@ -35,8 +33,10 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   self->team = team;
   self->member = team->members[0];
   self->tid = 0;
-  self->num_teams = how.num_teams;
-  self->team_num = how.team_num;
+  // Regions inside are placed around this thread's place.
+  self->member->place = member_outside->place;
+  self->member->place_first = member_outside->place_first;
+  self->member->place_count = member_outside->place_count;
   begin_implicit_task(self, self->member);
 
   function(data);
@@ -46,8 +46,6 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   self->member = member_outside;
   self->task = task_outside;
   self->tid = tid;
-  self->num_teams = num_teams;
-  self->team_num = team_num;
   if (self->initial_team != nullptr) drop_initial_team(self);
   self->initial_team = team;
 }

@@ -10,8 +10,10 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "runtime/crash.h"
 #include "runtime/events.h"
 #include "runtime/fork.h"
+#include "runtime/initial_task.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
 #include "runtime/wait.h"
@@ -21,12 +23,14 @@ namespace {
 
 constexpr int kTableChunk = 256;
 constexpr int kTableChunks = 1024;
+constexpr std::int64_t kRefusalNs = 1'000'000'000;
 
 struct Pool {
   Lock lock;
   Thread* idle = nullptr;      // linked by next_idle
   Thread* recycled = nullptr;  // Thread objects without a thread
   std::int32_t started = 0;    // worker threads alive
+  std::int64_t refused_until = 0;  // the system has refused a thread: do not ask again in every region
   std::int32_t next_gtid = 0;
   Thread** table[kTableChunks] = {};  // by gtid; entries are written once
 };
@@ -36,6 +40,7 @@ constinit Pool pool;
 void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   tls_thread = self;
+  void* signal_stack = make_signal_stack();
   if (events::active()) events::thread_begin(self, ompt_thread_worker);
   for (;;) {
     Member* member = nullptr;
@@ -51,6 +56,8 @@ void* worker_main(void* arg) {
     pool.idle = self;
   }
   if (events::active()) events::thread_end(self);
+  drop_initial_team(self);
+  drop_signal_stack(signal_stack);
   tls_thread = nullptr;
   LockGuard guard(pool.lock);
   self->retire.store(false, std::memory_order_relaxed);
@@ -74,7 +81,20 @@ int start_thread(Thread* thread) {
   sigfillset(&all);
   for (int fatal_signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fatal_signal);
   pthread_sigmask(SIG_BLOCK, &all, &old);
-  const int error = pthread_create(&thread->handle, &attr, worker_main, thread);
+  int error = pthread_create(&thread->handle, &attr, worker_main, thread);
+  if (error == EINVAL && process.stack_size != 0) {
+    HEARTH_WARN_ONCE("OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the "
+                     "system's default",
+                     process.stack_size);
+    process.stack_size = 0;
+    std::size_t usual = 0;
+    pthread_attr_t fresh;
+    pthread_attr_init(&fresh);
+    pthread_attr_getstacksize(&fresh, &usual);
+    pthread_attr_destroy(&fresh);
+    pthread_attr_setstacksize(&attr, usual);
+    error = pthread_create(&thread->handle, &attr, worker_main, thread);
+  }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   pthread_attr_destroy(&attr);
   return error;
@@ -87,7 +107,8 @@ Thread* make_thread_object() {
   if (Thread* thread = pool.recycled) {
     pool.recycled = thread->next_idle;
     thread->hired_as.store(nullptr, std::memory_order_relaxed);
-    thread->bound_place = -2;
+    thread->bound_place = -1;
+    thread->placed = 0;
     thread->is_root = false;
     return thread;
   }
@@ -138,6 +159,10 @@ bool hire(Member* member) {
         HEARTH_WARN_ONCE("KMP_DEVICE_THREAD_LIMIT=%d reached; teams are smaller than asked for", limit);
         return false;
       }
+      if (pool.refused_until != 0) {
+        if (now_ns() < pool.refused_until) return false;
+        pool.refused_until = 0;
+      }
       ++pool.started;
     }
   }
@@ -163,6 +188,7 @@ bool hire(Member* member) {
   member->thread = nullptr;
   LockGuard guard(pool.lock);
   --pool.started;
+  pool.refused_until = now_ns() + kRefusalNs;
   thread->next_idle = pool.recycled;
   pool.recycled = thread;
   return false;

@@ -7,13 +7,20 @@
 #include <sched.h>
 
 #include "base/log.h"
+#include "memory/allocators.h"
 #include "policy/task_policy.h"
+#include "runtime/affinity.h"
+#include "runtime/crash.h"
+#include "runtime/events.h"
+#include "runtime/initial_task.h"
 #include "runtime/pool.h"
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
 #include "runtime/team_memory.h"
 #include "runtime/wait.h"
+#include "runtime/verify.h"
 #include "topology/allowance.h"
+#include "topology/current.h"
 
 namespace hearth::rt {
 
@@ -37,8 +44,13 @@ pthread_once_t once = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
 
 void release_root(Thread* self) {
+  drop_initial_team(self);
   Team* root = self->root_team;
   if (root != nullptr) {
+    if (events::active()) {
+      events::initial_task_end(self);
+      events::thread_end(self);
+    }
     disband(root);
     process.busy_threads.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -59,42 +71,66 @@ void on_thread_exit(void* arg) {
   retire_thread_object(self);
 }
 
-void before_fork() {}
-void in_fork_parent() {}
+// In a fork child: nobody but the primary thread is left of `team` and of the teams that its thread has kept. Their memory is
+// not given back: it may be in any state, and frames on the child's stack may use it.
+void lose_workers(Team* team) {
+  for (std::int32_t i = 1; i < team->capacity; ++i) team->members[i] = nullptr;
+  team->staffed = 1;
+  team->size = 1;
+  team->flat = true;
+  team->placement = {};
+  team->dismissed.store(0, std::memory_order_relaxed);
+  team->events.reset_after_fork();
+  team->go_events.reset_after_fork();
+  team->shared_queue.lock.reset();
+  Member& primary = team->primary();
+  for (Team* child : {primary.hot_child, primary.serial_child})
+    if (child != nullptr) lose_workers(child);
+}
 
 // The child has the calling thread only. Locks may have been held by threads that are gone; teams have
 // workers that are gone.
 void in_fork_child() {
   forget_pool();
+  for_each_thread(
+      [](Thread* thread, void*) {
+        // What the parent served, it reports itself.
+        thread->regions_served = 0;
+        thread->tasks_served = 0;
+      },
+      nullptr);
   Thread* self = tls_thread;
   process.busy_threads.store(self != nullptr ? 1 : 0, std::memory_order_relaxed);
   if (self == nullptr) return;
-  if (!self->is_root || self->team != self->root_team) {
-    // Forked inside a region: the child goes on as the only thread of it. The old teams cannot be freed while
-    // their frames are on the stack, so they are left alone; a new region gets a new team.
-    for (Team* team = self->team; team != nullptr; team = team->parent) {
-      team->size = 1;
-      team->flat = true;
-      team->staffed = 1;
-      team->events.reset_after_fork();
+  if (self->initial_team != nullptr) lose_workers(self->initial_team);
+  for (Team *team = self->team, *above; team != nullptr; team = above) {
+    above = team->parent_member != nullptr ? team->parent : nullptr;
+    Member* mine = nullptr;
+    for (std::int32_t i = 0; i < team->capacity; ++i)
+      if (team->members[i] != nullptr && team->members[i]->thread == self) mine = team->members[i];
+    const bool is_worker = mine != nullptr && mine->tid != 0;
+    lose_workers(team);
+    if (is_worker) {
+      // Forked by a worker. If the child comes to the end of its share, nobody will ever give it another one: dismiss it. Its
+      // thread, the only one, then ends, and with it the child.
+      for (Team* child : {mine->hot_child, mine->serial_child})
+        if (child != nullptr) lose_workers(child);
+      team->members[mine->tid] = mine;
+      self->retire.store(true, std::memory_order_relaxed);
+      ++team->epoch;
+      team->fork.go.store(std::uint64_t{team->epoch} << 32 | 1, std::memory_order_relaxed);
+      break;
     }
-    self->member->hot_child = self->member->serial_child = nullptr;
-    return;
   }
-  Member& member = self->root_team->primary();
-  for (Team* child : {member.hot_child, member.serial_child})
-    if (child != nullptr) {
-      process.busy_threads.fetch_add(child->staffed - 1, std::memory_order_relaxed);
-      abandon(child);
-    }
-  member.hot_child = member.serial_child = nullptr;
 }
 
 void read_settings() {
   init_settings();
   const Settings& s = settings();
-  const topology::Allowance allowance =
-      topology::read_allowance(topology::SystemRoot(), topology::current_affinity());
+  if (!s.enabled)
+    warn("HEARTH=off: this program runs on Hearth all the same, since its library is what the loader found. Start it with "
+         "`hearth run`, or take Hearth out of LD_LIBRARY_PATH and LD_PRELOAD.");
+  const topology::Allowance& allowance = topology::allowance();
   process.visible_cpus = static_cast<std::int32_t>(allowance.cpus.count());
   process.cpus = static_cast<std::int32_t>(allowance.default_team_size());
   process.stack_size = s.stack_size;
@@ -111,6 +147,15 @@ void read_settings() {
   icvs.default_device = s.default_device;
   icvs.nteams = s.num_teams;
   icvs.teams_thread_limit = s.teams_thread_limit;
+  if (!s.allocator.empty()) {
+    const memory::AllocatorText text = memory::allocator_from_text(s.allocator);
+    if (text.problem == nullptr)
+      icvs.default_allocator = text.allocator;
+    else
+      warn("OMP_ALLOCATOR=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory space with "
+           "traits such as omp_default_mem_space:alignment=64,pinned=true; using omp_default_mem_alloc.",
+           static_cast<int>(s.allocator.size()), s.allocator.data(), text.problem, text.column);
+  }
   icvs.bind = s.proc_bind_count > 0 ? static_cast<std::int32_t>(s.proc_bind[0]) : 0;
   // OpenMP 5.2, 3.1.8: a list of several numbers or bindings implies nested parallelism.
   if (s.max_active_levels >= 0)
@@ -130,18 +175,49 @@ void read_settings() {
   if (s.blocktime_us >= 0) process.spin_ns = s.blocktime_us == INT64_MAX ? INT64_MAX : s.blocktime_us * 1000;
   if (s.spin_count >= 0)
     process.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * 10;  // about 10 ns a turn
+  // Waiting for a lock: spinning on the only CPU keeps the holder from it.
+  if (process.spin_ns == 0 || process.cpus == 1) lock_spins.store(0, std::memory_order_relaxed);
   if (const char* cutoff = std::getenv("HEARTH_TASK_CUTOFF")) process.task_cutoff = std::atoi(cutoff);
+}
+
+// One warning is enough: what has to be changed is the same for all of them.
+void name_foreign_runtime(void*, const char* path, bool bound) {
+  if (!bound) return;
+  HEARTH_WARN_ONCE(
+      "another OpenMP runtime is used in this process: %s. Two runtimes do not know of each other's threads: together they may "
+      "use more CPUs than there are. `hearth run` gives the whole program to one.",
+      path);
 }
 
 void initialize_once() {
   read_settings();
   pthread_key_create(&exit_key, on_thread_exit);
-  pthread_atfork(before_fork, in_fork_parent, in_fork_child);
+  pthread_atfork(nullptr, nullptr, in_fork_child);
+  init_affinity();
+  if (settings().num_threads_count == 0) process.initial_icvs.nthreads = process.cpus;
+  install_crash_handlers();
+  visit_foreign_runtimes(name_foreign_runtime, nullptr);
   process.initialized.store(true, std::memory_order_release);
+  events::start_tool();
+  display_at_start(display_facts());
+}
+
+// A program that asks for a display gets it, even if it never calls the runtime.
+[[gnu::constructor]] void at_load() {
+  if (std::getenv("OMP_DISPLAY_ENV") != nullptr) initialize();
 }
 
 [[gnu::destructor]] void at_exit() {
   if (!process.initialized.load(std::memory_order_acquire)) return;
+  if (events::active()) {
+    // The workers' last events come when they leave their teams. Only from outside a region can they be sent home.
+    Thread* self = Thread::current_or_null();
+    if (self != nullptr && pause_resources(self)) {
+      events::initial_task_end(self);
+      events::thread_end(self);
+    }
+    events::finish_tool();
+  }
   std::uint64_t served[2] = {0, 0};
   for_each_thread(
       [](Thread* thread, void* sums) {
@@ -149,7 +225,8 @@ void initialize_once() {
         static_cast<std::uint64_t*>(sums)[1] += thread->tasks_served;
       },
       served);
-  (void)served;
+  visit_foreign_runtimes(name_foreign_runtime, nullptr);  // those that came by dlopen()
+  verify_report(served[0], served[1]);
 }
 
 }  // namespace
@@ -171,6 +248,11 @@ Thread* register_root_thread() {
   self->member = root->members[0];
   self->tid = 0;
   begin_implicit_task(self, self->member);
+  place_root(self);
+  if (events::active()) {
+    events::thread_begin(self, ompt_thread_initial);
+    events::initial_task_begin(self);
+  }
   process.busy_threads.fetch_add(1, std::memory_order_relaxed);
   pthread_setspecific(exit_key, self);
   return self;
@@ -182,6 +264,9 @@ bool Spinner::look_at_clock() {
   const bool crowded = process.busy_threads.load(std::memory_order_relaxed) > process.cpus;
   const std::int64_t limit = crowded && process.spin_ns > kScarceSpinNs ? kScarceSpinNs : process.spin_ns;
   if (limit == 0) return false;
+  // The awaited thread may sit on this very CPU, above all when it has just been created; without a yield it
+  // would get there at the next timer tick.
+  if ((turns_ & (kYield - 1)) == 0) sched_yield();
   if (limit == INT64_MAX) return true;
   const std::int64_t now = now_ns();
   if (deadline_ == 0) {
@@ -193,6 +278,7 @@ bool Spinner::look_at_clock() {
 
 bool pause_resources(Thread* self) {
   if (self->team != self->root_team) return false;
+  drop_initial_team(self);
   Member& member = *self->member;
   for (Team* child : {member.hot_child, member.serial_child})
     if (child != nullptr) disband(child);

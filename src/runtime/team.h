@@ -27,7 +27,7 @@ namespace hearth::rt {
 
 struct Thread;
 struct Team;
-struct WorkShare;
+struct WorkShares;
 
 using Microtask = void (*)(std::int32_t* gtid, std::int32_t* btid, ...);
 
@@ -63,7 +63,6 @@ struct alignas(kCacheLinePair) Member {
   std::int32_t tid = 0;
   std::uint64_t phase = 0;       // barriers met, over all regions of the team
   std::uint32_t singles = 0;     // single constructs met in this region
-  std::uint32_t workshares = 0;  // worksharing constructs (with shared state) met in this region
   std::uint32_t copyprivates = 0;
   std::uint32_t scopes = 0;
   std::uint32_t steal_seed = 0;
@@ -72,6 +71,7 @@ struct alignas(kCacheLinePair) Member {
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
+  std::uint32_t placing = 0;                      // which decision of place_team() the place comes from
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
@@ -118,7 +118,13 @@ struct Team {
   std::int32_t proc_bind = 0;
   std::int32_t num_teams = 1, team_num = 0;  // league (teams construct on the host)
   std::int32_t num_procs_for_spin = 1;
-  std::int32_t bound_size = -1;  // team size for which places were computed last
+  /// For what the members' places were computed last.
+  struct Placement {
+    std::int32_t size = -1;
+    std::int32_t bind = -1;
+    std::int32_t parent_place = -1, first = 0, count = 0;
+    friend bool operator==(const Placement&, const Placement&) = default;
+  } placement;
   void* codeptr = nullptr;       // OMPT: return address of the region's entry point
   std::uint64_t ompt_parallel_data = 0;
   std::int32_t ompt_flags = 0;
@@ -136,7 +142,7 @@ struct Team {
   EventCount events;     // who sleeps inside a region: barriers, joins, taskwait, ordered, doacross…
   EventCount go_events;  // workers asleep between regions
   SharedQueue shared_queue;
-  alignas(kCacheLinePair) WorkShare* workshares = nullptr;  // kWorkShares of them, loop.h
+  alignas(kCacheLinePair) WorkShares* workshares = nullptr;  // workshare.h
 
   Member& primary() { return *members[0]; }
 };

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "policy/task_policy.h"
+#include "runtime/detach.h"
 #include "runtime/pool.h"
 #include "runtime/runtime.h"
 #include "runtime/wait.h"
@@ -29,6 +30,7 @@ Member* make_member(Team* team, std::int32_t tid) {
 }
 
 void free_team(Team* team) {
+  wait_for_outside_fulfillers();
   for (int i = 0; i < team->capacity; ++i) {
     if (team->members[i] == nullptr) continue;
     team->members[i]->~Member();
@@ -92,16 +94,6 @@ void disband(Team* team) {
     while (team->dismissed.load(std::memory_order_acquire) != workers) {
       if (!spinner.turn()) sched_yield_quietly();
     }
-  }
-  free_team(team);
-}
-
-void abandon(Team* team) {
-  for (int i = 0; i < team->capacity; ++i) {
-    Member* member = team->members[i];
-    if (member == nullptr) continue;
-    for (Team* child : {member->hot_child, member->serial_child})
-      if (child != nullptr) abandon(child);
   }
   free_team(team);
 }

@@ -12,7 +12,5 @@ Team* make_team(Thread* self, std::int32_t capacity);
 std::int32_t staff_team(Team* team, std::int32_t size);
 /// Send the workers (and those of the hot teams below) to the pool, and free the team.
 void disband(Team* team);
-/// In a fork child: the workers do not exist; free the team without asking them.
-void abandon(Team* team);
 
 }  // namespace hearth::rt

@@ -31,9 +31,6 @@ struct alignas(kCacheLinePair) Thread {
   std::int32_t pushed_bind = 0;
   std::int32_t pushed_num_teams = 0;
   std::int32_t pushed_thread_limit = 0;
-  std::int32_t num_teams = 1;  // league around us on the host
-  std::int32_t team_num = 0;
-  std::int32_t teams_nesting = 0;
 
   Slab slab;
 
@@ -47,7 +44,9 @@ struct alignas(kCacheLinePair) Thread {
   void* threadprivate = nullptr;
   void* gomp_copy = nullptr;
   pthread_t handle{};
-  std::int32_t bound_place = -2;  // which place the kernel mask was last set to
+  std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
+  std::uint32_t placed = 0;       // Member::placing that this thread has followed
+  std::int32_t shown_level = -1, shown_size = -1;  // the team of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;
   void* ompt_codeptr = nullptr;  // return address into the program of the entry point we are in
   std::uint64_t ompt_next_parallel = 0;  // the data of the region that is being forked

@@ -1,0 +1,22 @@
+// pthread_create() is refused, by RLIMIT_NPROC or by RLIMIT_AS: the region runs with the threads that there are.
+#include <sys/resource.h>
+
+#include "check.h"
+
+int main(int argc, char** argv) {
+  CHECK(argc == 2);
+  if (strcmp(argv[1], "nproc") == 0) {
+    // The limit does not count for root.
+    struct rlimit none = {1, 1};
+    CHECK(setrlimit(RLIMIT_NPROC, &none) == 0);
+    if (geteuid() == 0 && setresuid(54321, 54321, 54321) != 0) return 77;
+  } else {
+    struct rlimit memory = {(rlim_t)1 << 30, (rlim_t)1 << 30};  // OMP_STACKSIZE=256M: at most three more threads
+    CHECK(setrlimit(RLIMIT_AS, &memory) == 0);
+  }
+  for (int i = 0; i < 50; ++i) {
+    const int size = team_of(8);
+    CHECK(size >= 1 && size < 8);
+  }
+  return 0;
+}
