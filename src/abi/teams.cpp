@@ -93,6 +93,7 @@ HEARTH_EXPORT void __kmpc_push_num_teams(ident_t*, std::int32_t, std::int32_t te
 HEARTH_EXPORT void __kmpc_push_num_teams_51(ident_t*, std::int32_t, std::int32_t least, std::int32_t most,
                                             std::int32_t threads) {
   Thread* self = Thread::current();
+  if (least == 0) least = most;  // the clause gave one number
   std::int32_t teams = most;
   if (least > most) hearth::fatal("num_teams(%d:%d): the lower bound is above the upper one.", least, most);
   if (least != most) {
