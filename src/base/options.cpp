@@ -70,7 +70,7 @@ constexpr O kOptions[] = {
     {.id = Id::omp_cancellation, .name = "OMP_CANCELLATION", .aliases = "OMP_CANCELLATION_ALL", .type = O::boolean,
      .fallback = "false", .legal = kBoolean, .meaning = "Whether cancel constructs take effect."},
     {.id = Id::omp_debug, .name = "OMP_DEBUG", .type = O::word, .fallback = "disabled", .legal = "enabled or disabled",
-     .meaning = "Whether information for an OMPD debugger library is collected. Hearth has none to collect yet."},
+     .meaning = "Whether information for an OMPD debugger library is collected. Hearth collects none."},
     {.id = Id::omp_default_device, .name = "OMP_DEFAULT_DEVICE", .aliases = "OMP_DEFAULT_DEVICE_ALL",
      .type = O::count, .fallback = "0", .legal = kNatural,
      .meaning = "The device of target constructs without a device clause. The host is the only one here."},

@@ -20,11 +20,12 @@ struct Row {
   std::string source;  // "default", or the variable
 };
 
+bool is_honoured(const Option& row) { return row.role == Option::own || row.role == Option::feeding; }
+
 Row make_row(const OptionReader& given, const rt::Settings& settings, OptionId id) {
   const Option& row = option(id);
   Row out{&row, {}, "default"};
-  const bool honoured = row.role == Option::own || row.role == Option::feeding;
-  if (honoured) {
+  if (is_honoured(row)) {
     std::vector<char> text(rt::kSettingsStorage);
     const std::size_t length = rt::setting_text(settings, id, text.data(), text.size());
     out.value.assign(text.data(), length);
@@ -37,16 +38,6 @@ Row make_row(const OptionReader& given, const rt::Settings& settings, OptionId i
   return out;
 }
 
-const char* role_name(Option::Role role) {
-  switch (role) {
-    case Option::own: return "honoured";
-    case Option::feeding: return "honoured";
-    case Option::ignored:
-    case Option::harmless: return "ignored";
-  }
-  return "honoured";
-}
-
 void print_json(const std::vector<Row>& rows) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
@@ -54,7 +45,7 @@ void print_json(const std::vector<Row>& rows) {
     item["name"] = row.option->name;
     item["value"] = row.value;
     item["source"] = row.source;
-    item["status"] = role_name(row.option->role);
+    item["status"] = is_honoured(*row.option) ? "honoured" : "ignored";
     item["type"] = option_type_name(row.option->type);
     item["default"] = row.option->fallback;
     item["legal"] = row.option->legal;
@@ -90,7 +81,7 @@ void print_wrapped(std::string_view text, std::size_t indent, std::size_t width)
 void print_text(const std::vector<Row>& rows) {
   constexpr std::size_t kWidth = 100;
   for (const Row& row : rows) {
-    const bool honoured = row.option->role == Option::own || row.option->role == Option::feeding;
+    const bool honoured = is_honoured(*row.option);
     if (honoured) {
       fmt::print("{} = {}   ({})\n", row.option->name, row.value,
                  row.source == "default" ? "default" : "from " + row.source);
