@@ -1,5 +1,5 @@
 // Detachable tasks: the end of the body and the fulfilment of the event race; the second to come finishes the
-// task.
+// task. An event handle is the task's descriptor, in both ABIs.
 #pragma once
 
 #include "runtime/tasking.h"
@@ -19,12 +19,10 @@ inline bool body_ended_with_event_fulfilled(Task* task) {
 }
 
 /// omp_fulfill_event. Any thread.
-inline void fulfill_event(Thread* self, Task* task) {
-  std::uint32_t state = kDetachRunning;
-  if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
-                                                 std::memory_order_acquire))
-    return;
-  if (state == kDetachBodyEnded) finish_task(self, task);
-}
+void fulfill_event(Thread* self, Task* task);
+
+/// Wait until no thread from outside is still in fulfill_event() for a task of some team: before a team is
+/// freed.
+void wait_for_outside_fulfillers();
 
 }  // namespace hearth::rt

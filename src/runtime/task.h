@@ -25,6 +25,16 @@ struct DependTable;
 struct DependNode;
 struct Taskgroup;
 
+/// One item of an affinity clause. A placement policy may use it; no policy: no effect.
+struct FootprintRange {
+  const void* address;
+  std::size_t length;
+};
+struct Footprint {
+  std::size_t count = 0;
+  FootprintRange ranges[1];  // `count` of them
+};
+
 /// Counts the children of a task (or the tasks of a taskgroup) that were made, finished and completed. The
 /// thread that runs the owning task counts with plain stores; children that other threads ran count in
 /// `elsewhere`.
@@ -68,8 +78,9 @@ struct Taskgroup {
       nullptr;           // the next outer group of the same task, or the group the task itself belongs to
   Task* task = nullptr;  // whose taskgroup construct this is
   std::atomic<bool> cancelled{false};
-  void* reductions = nullptr;       // task reductions registered with this group (task_reduction.cpp)
-  void* gomp_reductions = nullptr;  // the same in libgomp's layout
+  struct Reductions* reductions = nullptr;   // task reductions of clang's programs (task_reduction.cpp)
+  std::uintptr_t* gomp_reductions = nullptr;  // those of gcc's programs, in libgomp's layout
+  bool worksharing = false;  // of a worksharing construct with task reductions: not what `cancel taskgroup` means
 };
 
 using TaskRoutine = std::int32_t (*)(std::int32_t gtid, void* kmp_task);  // what clang passes
@@ -85,13 +96,15 @@ enum TaskFlag : std::uint32_t {
   kTaskKmp = 1u << 6,  // `routine(gtid, payload)` instead of `function(data)`
   kTaskDetachable = 1u << 7,
   kTaskPriority = 1u << 8,
-  kTaskHasDepend = 1u << 9,
-  kTaskTaskloop = 1u << 10,
-  kTaskProxy = 1u << 11,  // completed by somebody outside (kmpc proxy, target nowait)
-  kTaskUndeferredWait = 1u << 12,
-  kTaskDestructors = 1u << 13,  // payload data1 is a destructor thunk (kmpc)
-  kTaskStarted = 1u << 14,
+  kTaskHasDepend = 1u << 9,   // `node` is set
+  kTaskNamesDepend = 1u << 10,  // has a depend clause; told to tools
+  kTaskProxy = 1u << 11,        // completed by somebody outside (kmpc proxy, target nowait)
+  kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
   kTaskTarget = 1u << 15,
+  kTaskNoDiscard = 1u << 16,  // is called even when cancelled: copy constructors have run, and it alone can destroy
+  kTaskFootprint = 1u << 17,  // `footprint` is set
+  kTaskOwnsIcvs = 1u << 18,   // `icvs` is this task's own block
+  kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
 };
 
 struct alignas(kCacheLine) Task {
@@ -111,28 +124,22 @@ struct alignas(kCacheLine) Task {
       nullptr;  // innermost group this task belongs to, and while running: innermost it has opened
   // --- second line: this task's own children
   Brood children;
+  DependTable* depends = nullptr;  // the dependences among this task's children
   Thread* home = nullptr;     // whose slab this descriptor came from
   Task* next_free = nullptr;  // link in free lists
   std::uint16_t size_class = 0;
   std::uint16_t priority = 0;
-  std::uint32_t id_low = 0;
-  // --- third line: what most tasks never touch
-  DependTable* depends = nullptr;              // the dependences among this task's children
-  DependNode* node = nullptr;                  // this task's place among its siblings
-  void* large = nullptr;                       // malloc'ed block when the payload fits no size class
-  std::atomic<std::uint32_t> detach_state{0};  // task_detach.cpp
-  std::uint32_t loop_nesting = 0;
-  bool owns_icvs = false;
-  void (*copy_back)(Task*) = nullptr;
-  void* kmp_async = nullptr;
+  std::uint32_t payload_size = 0;  // kTaskKmp: for the copies that a taskloop makes
+  // --- third line: what most tasks never touch; valid only with the flag that is named
+  DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
+  std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
+  struct Footprint* footprint = nullptr;       // kTaskFootprint: what the affinity clause names
   // Frames and data of OMPT: written only while a tool is active.
   std::uint64_t ompt_task_data = 0;
   void* ompt_exit_frame = nullptr;
   void* ompt_enter_frame = nullptr;
   std::int32_t ompt_exit_flags = 0;
   std::int32_t ompt_enter_flags = 0;
-  void* ompt_dependences = nullptr;
-  std::int32_t ompt_ndependences = 0;
   std::uint32_t ompt_flags = 0;
 
   void* payload() { return this + 1; }

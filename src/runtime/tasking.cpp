@@ -9,6 +9,7 @@
 #include "runtime/events.h"
 #include "runtime/shared_queue.h"
 #include "runtime/wait.h"
+#include "runtime/workshare.h"
 
 namespace hearth::rt {
 namespace {
@@ -37,14 +38,15 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
 
 // What a task owns besides its descriptor.
 void drop_belongings(Thread* self, Task* task) {
-  if (HEARTH_UNLIKELY(task->owns_icvs)) {
+  if (HEARTH_UNLIKELY(task->is(kTaskOwnsIcvs))) {
     for (Icvs* icvs = task->icvs; icvs != nullptr;) {
       Icvs* older = icvs->retired;
       std::free(icvs);
       icvs = older;
     }
-    task->owns_icvs = false;
+    task->flags &= ~kTaskOwnsIcvs;
   }
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint))) std::free(task->footprint);
   if (HEARTH_UNLIKELY(task->depends != nullptr)) drop_depend_table(self, task);
 }
 
@@ -127,6 +129,28 @@ inline void run_body(Thread* self, Task* task) {
     task->function(task->data);
 }
 
+// Whether the event of a task whose body has ended is fulfilled. If not, whoever fulfils it finishes the task.
+[[gnu::noinline]] bool event_is_fulfilled(Thread* self, Task* task) {
+  if (task->is(kTaskWaitForEvent)) {
+    wait_until(
+        self->team->events,
+        [&] { return task->detach_state.load(std::memory_order_acquire) == kDetachFulfilled; },
+        [&] { return help_descendants(self, self->task); });
+    return true;
+  }
+  return body_ended_with_event_fulfilled(task);
+}
+
+// Where a tool learns of a new task.
+[[gnu::cold]] void tell_creation(Thread* self, Task* task) {
+  int type = ompt_task_explicit;
+  if (!task->is(kTaskTied)) type |= ompt_task_untied;
+  if (task->is(kTaskFinal)) type |= ompt_task_final;
+  if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
+  if (task->is(kTaskIncluded | kTaskFinal)) type |= ompt_task_undeferred;
+  events::task_create(self, task, type, task->is(kTaskNamesDepend));
+}
+
 // The body, with an OMPT tool watching.
 [[gnu::noinline]] void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
   void* const codeptr = self->ompt_codeptr;
@@ -166,11 +190,9 @@ Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
   task->group = parent->group;
   task->children.spawned = 0;
   task->priority = 0;
-  task->node = nullptr;
   task->depends = nullptr;
-  task->copy_back = nullptr;
-  task->kmp_async = nullptr;
-  task->detach_state.store(0, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY((flags & (kTaskDetachable | kTaskProxy)) != 0))
+    task->detach_state.store(kDetachRunning, std::memory_order_relaxed);
   return task;
 }
 
@@ -186,36 +208,44 @@ void adopt(Thread* self, Task* task) {
   }
   ++brood->spawned;
   task->brood = brood;
+  if (events::active()) tell_creation(self, task);
+}
+
+void enqueue_anywhere(Task* task) {
+  Team* team = task->team;
+  if (team->tasked.load(std::memory_order_relaxed) == 0) {
+    count_shared_write();
+    team->tasked.store(1, std::memory_order_relaxed);
+  }
+  put_shared(team->shared_queue, task);
+  // All: one that waits for its own descendants only could swallow the news.
+  team->events.notify_all();
+  team->go_events.notify_all();
 }
 
 void enqueue(Thread* self, Task* task) {
   Team* team = task->team;
-  if (HEARTH_UNLIKELY(team != self->team)) {
-    // A completion in another region (a detached task's event) readied it: that team's own queue takes it.
-    put_shared(team->shared_queue, task);
-    wake_for_task(team);
-    return;
-  }
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) {
     count_shared_write();
     team->tasked.store(1, std::memory_order_relaxed);
   }
-  if (HEARTH_UNLIKELY(!team->steal_only || task->priority != 0)) {
+  if (HEARTH_UNLIKELY(!team->steal_only || task->priority != 0) ||
+      HEARTH_UNLIKELY(!self->member->deque.push(task)))
     put_shared(team->shared_queue, task);
-  } else if (HEARTH_UNLIKELY(!self->member->deque.push(task))) {
-    put_shared(team->shared_queue, task);
-  }
   wake_for_task(team);
 }
 
 void make_ready(Thread* self, Task* task) {
-  const bool at_once =
-      self->team->size == 1 || task->is(kTaskFinal | kTaskIncluded) ||
-      (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
-  if (at_once && !task->is(kTaskDetachable | kTaskProxy))
+  if (runs_at_once(self) || task->is(kTaskFinal))
     run_task(self, task);
   else
     enqueue(self, task);
+}
+
+void run_undeferred(Thread* self, Task* task) {
+  adopt(self, task);
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable))) task->flags |= kTaskWaitForEvent;
+  run_task(self, task);
 }
 
 void run_task(Thread* self, Task* task) {
@@ -225,24 +255,45 @@ void run_task(Thread* self, Task* task) {
   ++self->tasks_served;
   const bool cancelled =
       HEARTH_UNLIKELY(task->group != nullptr || task->team->cancel.load(std::memory_order_relaxed) != 0) &&
-      is_cancelled(task);
+      is_cancelled(task) && !task->is(kTaskNoDiscard);
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
-  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !body_ended_with_event_fulfilled(task))
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !cancelled && !event_is_fulfilled(self, task))
     return;
   finish_task(self, task);
 }
 
-void finish_task(Thread* self, Task* task) {
-  if (HEARTH_UNLIKELY(task->node != nullptr)) release_dependences(self, task);
+void begin_undeferred(Thread* self, Task* task) {
+  adopt(self, task);
+  task->children.open(self);
+  if (events::active()) events::task_begin(self, self->task, task, __builtin_frame_address(0));
+  self->task = task;
+  ++self->tasks_served;
+}
+
+void end_undeferred(Thread* self, Task* task) {
+  Task* outer = task->parent.load(std::memory_order_relaxed);
+  if (events::active()) events::task_end(self, task, outer, ompt_task_complete);
+  self->task = outer;
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable))) {
+    task->flags |= kTaskWaitForEvent;
+    event_is_fulfilled(self, task);
+  }
+  finish_task(self, task);
+}
+
+void finish_task(Thread* self, Task* task, bool by_event) {
+  if (HEARTH_UNLIKELY(task->is(kTaskHasDepend))) release_dependences(self, task, by_event);
   if (HEARTH_LIKELY(close_brood(task->children)))
     complete_task(self, task, Brood::kFinished + Brood::kComplete);
   else
     count_in_brood(self, task, Brood::kFinished);
 }
+
+void discard_task(Thread* self, Task* task) { recycle(self, task); }
 
 bool help_team(Thread* self) {
   Task* task = find_task(self, [](const Task*) { return true; });
@@ -318,7 +369,7 @@ bool is_cancelled(const Task* task) {
 Icvs& own_icvs(Thread* self) {
   Task* task = self->task;
   // In place only when nobody else can be reading the block: it is the task's own, and no child is alive.
-  bool exclusive = task->owns_icvs && task->children.all_complete();
+  bool exclusive = task->is(kTaskOwnsIcvs) && task->children.all_complete();
   for (Taskgroup* group = task->group; exclusive && group != nullptr && group->task == task;
        group = group->outer)
     exclusive = group->brood.all_complete();
@@ -326,9 +377,9 @@ Icvs& own_icvs(Thread* self) {
   auto* block = static_cast<Icvs*>(std::malloc(sizeof(Icvs)));
   if (block == nullptr) fatal("out of memory: no room for a task's control variables");
   new (block) Icvs(*task->icvs);
-  block->retired = task->owns_icvs ? task->icvs : nullptr;
+  block->retired = task->is(kTaskOwnsIcvs) ? task->icvs : nullptr;
   task->icvs = block;
-  task->owns_icvs = true;
+  task->flags |= kTaskOwnsIcvs;
   return *block;
 }
 
@@ -346,9 +397,11 @@ void begin_implicit_task(Thread* self, Member* member) {
   task.icvs = team->icvs;
   task.group = team->region_group;
   task.children.open(self);
-  if (HEARTH_UNLIKELY(team->resync_epoch == team->epoch)) member->phase = team->phase_base;
+  if (HEARTH_UNLIKELY(team->resync_epoch == team->epoch)) {
+    member->phase = team->phase_base;
+    restart_member(member);
+  }
   member->singles = 0;
-  member->workshares = 0;
   member->scopes = 0;
   member->in_barrier = false;
   self->task = &task;

@@ -5,6 +5,7 @@
 // no line that other threads write, unless tasks are stolen.
 #pragma once
 
+#include "runtime/runtime.h"
 #include "runtime/thread.h"
 
 namespace hearth::rt {
@@ -23,14 +24,29 @@ inline void spawn(Thread* self, Task* task) {
   adopt(self, task);
   make_ready(self, task);
 }
-/// Queue without cut-off: for tasks that a completion made ready.
+/// Whether a new deferrable task of the current task would run at once: nobody else is there, the current task
+/// is final, or enough tasks wait already (cut-off). Its data then need no copy.
+bool runs_at_once(Thread* self);
+/// Queue without cut-off: for tasks of this team that a completion made ready.
 void enqueue(Thread* self, Task* task);
+/// The same when the caller's place in the task tree says nothing about the task's: another team's, or made
+/// ready by an event. In the caller's deque it could bury tasks that the caller waits for.
+void enqueue_anywhere(Task* task);
+
+/// Adopt and run, here and now, and wait for its event if it has one: an undeferred or included task.
+void run_undeferred(Thread* self, Task* task);
+/// The same in two halves, for code that calls the body itself.
+void begin_undeferred(Thread* self, Task* task);
+void end_undeferred(Thread* self, Task* task);
 
 /// Execute a claimed (or undeferred) task here and now.
 void run_task(Thread* self, Task* task);
-/// The body has ended (or the detach event is fulfilled): release dependences, count, recycle. `self` may be
-/// any thread.
-void finish_task(Thread* self, Task* task);
+/// The body has ended (or the detach event is fulfilled, `by_event`): release dependences, count, recycle.
+/// `self` may be any thread.
+void finish_task(Thread* self, Task* task, bool by_event = false);
+
+/// A task that was made and will never be adopted.
+void discard_task(Thread* self, Task* task);
 
 /// Find and run one task of the team; any task in a barrier, else only descendants of the current task.
 /// False: none found.
@@ -52,5 +68,10 @@ Icvs& own_icvs(Thread* self);
 
 /// Start an implicit task in a member's slot.
 void begin_implicit_task(Thread* self, Member* member);
+
+inline bool runs_at_once(Thread* self) {
+  return self->team->size == 1 || self->task->is(kTaskFinal) ||
+         (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
+}
 
 }  // namespace hearth::rt

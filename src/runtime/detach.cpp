@@ -1,0 +1,35 @@
+#include "runtime/detach.h"
+
+#include "runtime/wait.h"
+
+namespace hearth::rt {
+namespace {
+
+// Threads that work on the end of a task of a team that is not theirs: its last task may be complete, and the
+// team be gone, before they have told its sleepers.
+constinit std::atomic<std::uint32_t> outside{0};
+
+}  // namespace
+
+void fulfill_event(Thread* self, Task* task) {
+  count_shared_write(2);
+  // The count comes before the task can complete, and whoever frees the team has seen it complete: so
+  // wait_for_outside_fulfillers() sees the count. Its acquire pairs with the release below.
+  outside.fetch_add(1, std::memory_order_relaxed);
+  Team* team = task->team;
+  std::uint32_t state = kDetachRunning;
+  if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire))
+    team->events.notify_all();  // an undeferred task's thread may sleep until this
+  else if (state == kDetachBodyEnded)
+    finish_task(self, task, true);
+  outside.fetch_sub(1, std::memory_order_release);
+}
+
+void wait_for_outside_fulfillers() {
+  Spinner spinner;
+  while (outside.load(std::memory_order_acquire) != 0)
+    if (!spinner.turn()) sched_yield_quietly();
+}
+
+}  // namespace hearth::rt
