@@ -130,6 +130,8 @@ HEARTH_EXPORT void __kmpc_fork_teams(ident_t*, std::int32_t argc, void* microtas
   region.function = reinterpret_cast<void*>(&run_league);
   region.data = &league;
   region.num_threads = league.teams;
+  const hearth::rt::ProcBind bind = hearth::rt::settings().teams_proc_bind;
+  region.proc_bind = static_cast<std::int32_t>(bind == hearth::rt::ProcBind::unset ? hearth::rt::ProcBind::spread : bind);
   hearth::rt::parallel(self, region);
 }
 

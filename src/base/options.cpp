@@ -60,7 +60,7 @@ constexpr O kOptions[] = {
 
     // ---- OpenMP 5.2 ----------------------------------------------------------------------------------------------
     {.id = Id::omp_affinity_format, .name = "OMP_AFFINITY_FORMAT", .aliases = "OMP_AFFINITY_FORMAT_ALL",
-     .type = O::text, .fallback = "level %L thread %i affinity %A",
+     .type = O::text, .fallback = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}",
      .legal = "text with fields %t %T %L %n %N %a %A %H %P %i, as %[0][.][width]letter or %{long_name}",
      .meaning = "How OMP_DISPLAY_AFFINITY and omp_display_affinity() describe a thread."},
     {.id = Id::omp_allocator, .name = "OMP_ALLOCATOR", .aliases = "OMP_ALLOCATOR_ALL", .type = O::text,

@@ -29,7 +29,7 @@ namespace {
 struct Places {
   topology::PlaceList list;
   topology::CpuMask before;  // the mask this process started with: what an unbound thread goes back to
-  std::string text;
+  std::string text;          // for displays
   topology::ProcBind when_true = topology::ProcBind::close;  // what OMP_PROC_BIND=true means
   bool pretended = false;  // HEARTH_MACHINE: its CPUs are not the kernel's
 };
@@ -149,7 +149,7 @@ void init_affinity() {
     delete found;
     return;
   }
-  found->text = found->list.text();
+  found->text = found->list.name == "list" ? found->list.text() : found->list.name;
   places = found;
   affinity_is_active = affinity_is_active || process.initial_icvs.bind != 0;
 }
@@ -176,8 +176,11 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     wanted.count = outer.place_count;
   }
   if (wanted == team->placement && !settings().display_affinity) return;
-  team->placement = wanted;
   const std::uint32_t decision = decisions.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (team->placement != wanted) {
+    team->placement = wanted;
+    team->placement_number = decision;
+  }
   const topology::PlaceRange partition{static_cast<std::uint32_t>(wanted.first),
                                        static_cast<std::uint32_t>(wanted.count)};
   for (std::int32_t i = 0; i < wanted.size; ++i) {
@@ -192,18 +195,18 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     }
     member.placing = decision;
   }
+  // A thread of the program that no region has bound yet stays where its first one puts it.
+  if (self->team == self->root_team && outer.place < 0) outer.place = team->members[0]->place;
 }
 
 void take_place(Thread* self, Member* member) {
   self->placed = member->placing;
-  const bool moved = member->place != self->bound_place && member->place >= 0;
   // A primary thread whose region is not bound stays where it is.
   if (places != nullptr && (member->place >= 0 || member->tid != 0)) bind_to(self, member->place);
   if (!settings().display_affinity) return;
-  const Team& team = *member->team;
-  if (!moved && self->shown_level == team.level && self->shown_size == team.size) return;
-  self->shown_level = team.level;
-  self->shown_size = team.size;
+  // Once for each thread of a team, and again when its size or its places change, or the thread was in another team meanwhile.
+  if (self->shown == member->team->placement_number) return;
+  self->shown = member->team->placement_number;
   display_affinity(self, nullptr);
 }
 

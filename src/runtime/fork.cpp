@@ -19,15 +19,18 @@ namespace hearth::rt {
 namespace {
 
 // The ICVs of the new region's implicit tasks: the encountering task's block itself where nothing differs.
-Icvs* icvs_for(Team* team, Icvs* encountering) {
+// gcc's proc_bind clause also sets bind-var inside the region.
+Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind) {
   const Settings& s = settings();
   const bool next_threads =
       encountering->nthreads_level >= 0 && encountering->nthreads_level + 1 < s.num_threads_count;
   const bool next_bind = encountering->bind_level + 1 < s.proc_bind_count;
-  if (HEARTH_LIKELY(!next_threads && !next_bind)) return encountering;
+  const bool other_bind = HEARTH_UNLIKELY(gcc_bind != 0) && encountering->bind != 0;
+  if (HEARTH_LIKELY(!next_threads && !next_bind && !other_bind)) return encountering;
   Icvs& own = team->own_icvs;
   own = *encountering;
   own.retired = nullptr;
+  if (other_bind) own.bind = gcc_bind;
   if (next_threads) own.nthreads = s.num_threads[++own.nthreads_level];
   if (next_bind) own.bind = static_cast<std::int32_t>(s.proc_bind[++own.bind_level]);
   return &own;
@@ -60,23 +63,52 @@ std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
   std::int32_t size = requested > 0 ? requested : icvs.nthreads;
   if (icvs.dynamic && size > process.cpus) size = process.cpus;
   if (size > icvs.thread_limit) size = icvs.thread_limit;
-  if (HEARTH_UNLIKELY(icvs.thread_limit != INT32_MAX) && self->team->active_level > 0) {
-    // Threads of the contention group that are taken already; those of the teams around this one.
-    std::int32_t taken = 0;
-    for (Team* team = self->team; team != nullptr; team = team->parent) taken += team->size - 1;
-    const std::int32_t left = icvs.thread_limit - taken;
-    if (size > left) size = left;
-  }
   return size < 1 ? 1 : size;
 }
+
+namespace {
+
+// The team around the initial task of the caller's contention group.
+Team* group_of(Thread* self) {
+  Team* team = self->team;
+  while (team->parent_member != nullptr) team = team->parent;
+  return team;
+}
+
+// thread-limit-var counts the threads of all regions of a contention group. Takes up to `size` - 1 of what is left, and returns
+// the team size that this gives.
+std::int32_t reserve(Thread* self, std::int32_t size) {
+  const std::int32_t most = self->task->icvs->thread_limit - 1;
+  std::atomic<std::int32_t>& taken = group_of(self)->group_reserved;
+  std::int32_t seen = taken.load(std::memory_order_relaxed);
+  std::int32_t mine;
+  do {
+    mine = size - 1 < most - seen ? size - 1 : most - seen;
+    if (mine <= 0) return 1;
+  } while (!taken.compare_exchange_weak(seen, seen + mine, std::memory_order_relaxed));
+  return mine + 1;
+}
+
+void give_back(Thread* self, std::int32_t count) {
+  group_of(self)->group_reserved.fetch_sub(count, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
   if (events::active())
     events::parallel_begin(self, region,
                            region.num_threads > 0 ? region.num_threads : self->task->icvs->nthreads);
   std::int32_t size = decide_team_size(self, region.num_threads);
+  const bool limited = HEARTH_UNLIKELY(self->task->icvs->thread_limit != INT32_MAX) && size > 1;
+  if (limited) size = reserve(self, size);
+  const std::int32_t reserved = limited ? size - 1 : 0;
   Team* team = team_for(self, size);
   if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size);
+  if (HEARTH_UNLIKELY(reserved != 0)) {
+    if (reserved > size - 1) give_back(self, reserved - (size - 1));
+    team->reserved = size - 1;
+  }
 
   const bool resized = size != team->size;
   Member& mine = *team->members[0];
@@ -101,7 +133,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->tasked.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(mine.scopes != 0)) team->scope_count.store(0, std::memory_order_relaxed);
   team->parent_task = self->task;
-  team->icvs = icvs_for(team, self->task->icvs);
+  team->icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind);
   team->region_group = region.group;
   if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
     team->num_teams = self->team->num_teams;
@@ -146,6 +178,10 @@ void end_region(Thread* self) {
   if (events::active()) {
     events::join_end(self);
     events::implicit_task_end(self);
+  }
+  if (HEARTH_UNLIKELY(team->reserved != 0)) {
+    give_back(self, team->reserved);
+    team->reserved = 0;
   }
   Member* outer = team->parent_member;
   self->member = outer;

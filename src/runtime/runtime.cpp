@@ -79,6 +79,8 @@ void lose_workers(Team* team) {
   team->size = 1;
   team->flat = true;
   team->placement = {};
+  team->reserved = 0;
+  team->group_reserved.store(0, std::memory_order_relaxed);
   team->dismissed.store(0, std::memory_order_relaxed);
   team->events.reset_after_fork();
   team->go_events.reset_after_fork();

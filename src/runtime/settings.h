@@ -101,7 +101,7 @@ struct Settings {
 };
 
 /// The affinity format when the user gives none.
-inline constexpr std::string_view kDefaultAffinityFormat = "level %L thread %i affinity %A";
+inline constexpr std::string_view kDefaultAffinityFormat = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
 
 /// Turn an environment into settings. init_settings() does so for the process's own; tests and `hearth env`
 /// for others. The texts of the result point into `storage`, which must outlive them: a copy of what they

@@ -125,6 +125,11 @@ struct Team {
     std::int32_t parent_place = -1, first = 0, count = 0;
     friend bool operator==(const Placement&, const Placement&) = default;
   } placement;
+  std::uint32_t placement_number = 0;  // which decision that was
+  // Threads beyond the primary that this region holds of its contention group's thread limit, and for a team
+  // around an initial task: how many all regions of the group hold together.
+  std::int32_t reserved = 0;
+  std::atomic<std::int32_t> group_reserved{0};
   void* codeptr = nullptr;       // OMPT: return address of the region's entry point
   std::uint64_t ompt_parallel_data = 0;
   std::int32_t ompt_flags = 0;

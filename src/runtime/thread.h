@@ -46,7 +46,7 @@ struct alignas(kCacheLinePair) Thread {
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
-  std::int32_t shown_level = -1, shown_size = -1;  // the team of the last line that OMP_DISPLAY_AFFINITY gave
+  std::uint32_t shown = 0;        // Team::placement_number of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;
   void* ompt_codeptr = nullptr;  // return address into the program of the entry point we are in
   std::uint64_t ompt_next_parallel = 0;  // the data of the region that is being forked

@@ -54,7 +54,7 @@ TEST(Settings, AnEmptyEnvironmentLeavesEverythingToTheRuntime) {
   EXPECT_EQ(r->settings.schedule.kind, 1);
   EXPECT_TRUE(r->settings.tool);
   EXPECT_TRUE(r->settings.enabled);
-  EXPECT_EQ(r->settings.affinity_format, "level %L thread %i affinity %A");
+  EXPECT_EQ(r->settings.affinity_format, "OMP: pid %P tid %i thread %n bound to OS proc set {%A}");
 }
 
 TEST(Settings, NumThreadsIsAListPerLevel) {
