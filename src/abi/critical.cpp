@@ -58,18 +58,14 @@ Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 
 HEARTH_EXPORT void GOMP_critical_start() { ENTER(unnamed.lock, ompt_mutex_critical, 0); }
 HEARTH_EXPORT void GOMP_critical_end() { LEAVE(unnamed.lock, ompt_mutex_critical); }
-HEARTH_EXPORT void GOMP_critical_name_start(void** name) { ENTER(named(name), ompt_mutex_critical, 0); }
-HEARTH_EXPORT void GOMP_critical_name_end(void** name) { LEAVE(named(name), ompt_mutex_critical); }
+HEARTH_EXPORT void GOMP_critical_name_start(void* name) { ENTER(named(name), ompt_mutex_critical, 0); }
+HEARTH_EXPORT void GOMP_critical_name_end(void* name) { LEAVE(named(name), ompt_mutex_critical); }
 
-HEARTH_EXPORT void __kmpc_critical(void*, int, std::int32_t* name) {
-  ENTER(named(name), ompt_mutex_critical, 0);
-}
-HEARTH_EXPORT void __kmpc_critical_with_hint(void*, int, std::int32_t* name, std::uint32_t hint) {
+HEARTH_EXPORT void __kmpc_critical(void*, int, void* name) { ENTER(named(name), ompt_mutex_critical, 0); }
+HEARTH_EXPORT void __kmpc_critical_with_hint(void*, int, void* name, std::uint32_t hint) {
   ENTER(named(name), ompt_mutex_critical, hint);
 }
-HEARTH_EXPORT void __kmpc_end_critical(void*, int, std::int32_t* name) {
-  LEAVE(named(name), ompt_mutex_critical);
-}
+HEARTH_EXPORT void __kmpc_end_critical(void*, int, void* name) { LEAVE(named(name), ompt_mutex_critical); }
 
 HEARTH_EXPORT void GOMP_atomic_start() { ENTER(atomic_lock.lock, ompt_mutex_atomic, 0); }
 HEARTH_EXPORT void GOMP_atomic_end() { LEAVE(atomic_lock.lock, ompt_mutex_atomic); }

@@ -222,6 +222,7 @@ inline T pick(const Change<T>& change, int after) {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types, and parts of names.
 // `S` is the type's part of the name, `N` the operation's; `V` the type of the right side with `X` its part
 // of the name.
 #define UPDATE(S, T, N, OP) \
@@ -410,3 +411,4 @@ COMPARE(1, std::int8_t)
 COMPARE(2, std::int16_t)
 COMPARE(4, std::int32_t)
 COMPARE(8, std::int64_t)
+// NOLINTEND(bugprone-macro-parentheses)

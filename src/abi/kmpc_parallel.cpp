@@ -69,6 +69,9 @@ HEARTH_EXPORT void __kmpc_serialized_parallel(ident_t*, std::int32_t) {
   Region region;
   region.num_threads = 1;
   region.is_kmp = true;
+  // The construct's clauses, which clang pushes before it looks at `if`: not for the next construct.
+  self->pushed_threads = 0;
+  self->pushed_bind = 0;
   hearth::rt::begin_region(self, region);
   if (hearth::rt::events::active())
     hearth::rt::events::enter_user_code(self->task, __builtin_frame_address(0));

@@ -31,6 +31,9 @@ bool has_priority(const Task* task) { return task->is(rt::kTaskPriority); }
 
 Task* of(kmp_task_t* payload) { return Task::of_payload(payload); }
 
+// For a task that stands for its dependences only (taskwait nowait).
+std::int32_t no_body(std::int32_t, void*) { return 0; }
+
 // Runs on behalf of the descriptor `task`, which is the current task.
 std::int32_t run_with_care(std::int32_t gtid, void* payload) {
   auto* kmp = static_cast<kmp_task_t*>(payload);
@@ -46,6 +49,7 @@ namespace hearth::abi {
 
 Task* new_kmp_task(Thread* self, std::int32_t flags, std::size_t size, std::size_t shareds,
                    rt::TaskRoutine routine) {
+  if (HEARTH_UNLIKELY(routine == nullptr)) routine = no_body;
   const std::size_t shareds_at = (size + sizeof(void*) - 1) & ~(sizeof(void*) - 1);
   std::uint32_t ours = rt::kTaskKmp;
   if ((flags & kKmpTied) != 0) ours |= rt::kTaskTied;

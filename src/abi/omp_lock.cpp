@@ -21,7 +21,7 @@ using hearth::rt::NestLock;
 using hearth::rt::Thread;
 namespace events = hearth::rt::events;
 
-// omp_lock_t*, omp_nest_lock_t* and kmpc's void** all arrive as the address of the storage.
+// omp_lock_t*, omp_nest_lock_t* and kmpc's void** are all the address of the storage.
 Lock& simple(void* storage) { return *static_cast<Lock*>(storage); }
 NestLock& nest(void* storage) { return *static_cast<NestLock*>(storage); }
 
@@ -163,20 +163,20 @@ HEARTH_EXPORT void omp_set_nest_lock_(void* lock) { SET_NEST(lock); }
 HEARTH_EXPORT void omp_unset_nest_lock_(void* lock) { UNSET_NEST(lock); }
 HEARTH_EXPORT int omp_test_nest_lock_(void* lock) { TEST_NEST(lock); }
 
-HEARTH_EXPORT void __kmpc_init_lock(void*, int, void** lock) { INIT(lock, 0); }
-HEARTH_EXPORT void __kmpc_init_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) {
+HEARTH_EXPORT void __kmpc_init_lock(void*, int, void* lock) { INIT(lock, 0); }
+HEARTH_EXPORT void __kmpc_init_lock_with_hint(void*, int, void* lock, std::uintptr_t hint) {
   INIT(lock, hint);
 }
-HEARTH_EXPORT void __kmpc_destroy_lock(void*, int, void** lock) { DESTROY(lock); }
-HEARTH_EXPORT void __kmpc_set_lock(void*, int, void** lock) { SET(lock); }
-HEARTH_EXPORT void __kmpc_unset_lock(void*, int, void** lock) { UNSET(lock); }
-HEARTH_EXPORT int __kmpc_test_lock(void*, int, void** lock) { TEST(lock); }
+HEARTH_EXPORT void __kmpc_destroy_lock(void*, int, void* lock) { DESTROY(lock); }
+HEARTH_EXPORT void __kmpc_set_lock(void*, int, void* lock) { SET(lock); }
+HEARTH_EXPORT void __kmpc_unset_lock(void*, int, void* lock) { UNSET(lock); }
+HEARTH_EXPORT int __kmpc_test_lock(void*, int, void* lock) { TEST(lock); }
 
-HEARTH_EXPORT void __kmpc_init_nest_lock(void*, int, void** lock) { INIT_NEST(lock, 0); }
-HEARTH_EXPORT void __kmpc_init_nest_lock_with_hint(void*, int, void** lock, std::uintptr_t hint) {
+HEARTH_EXPORT void __kmpc_init_nest_lock(void*, int, void* lock) { INIT_NEST(lock, 0); }
+HEARTH_EXPORT void __kmpc_init_nest_lock_with_hint(void*, int, void* lock, std::uintptr_t hint) {
   INIT_NEST(lock, hint);
 }
-HEARTH_EXPORT void __kmpc_destroy_nest_lock(void*, int, void** lock) { DESTROY_NEST(lock); }
-HEARTH_EXPORT void __kmpc_set_nest_lock(void*, int, void** lock) { SET_NEST(lock); }
-HEARTH_EXPORT void __kmpc_unset_nest_lock(void*, int, void** lock) { UNSET_NEST(lock); }
-HEARTH_EXPORT int __kmpc_test_nest_lock(void*, int, void** lock) { TEST_NEST(lock); }
+HEARTH_EXPORT void __kmpc_destroy_nest_lock(void*, int, void* lock) { DESTROY_NEST(lock); }
+HEARTH_EXPORT void __kmpc_set_nest_lock(void*, int, void* lock) { SET_NEST(lock); }
+HEARTH_EXPORT void __kmpc_unset_nest_lock(void*, int, void* lock) { UNSET_NEST(lock); }
+HEARTH_EXPORT int __kmpc_test_nest_lock(void*, int, void* lock) { TEST_NEST(lock); }

@@ -94,7 +94,7 @@ void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& 
   const std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
   const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
   std::size_t total = 0;
-  if (__builtin_add_overflow(request.size, sizeof(Header) + slack, &total) ||
+  if (__builtin_add_overflow(request.size, sizeof(Header) + slack, &total) || total < sizeof(Header) ||
       total > static_cast<std::size_t>(PTRDIFF_MAX))
     return nullptr;
 

@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "runtime/runtime.h"
@@ -159,10 +157,6 @@ void place_root(Thread* self) {
   Member& member = *self->member;
   member.place_first = 0;
   member.place_count = place_count();
-  // Other threads of the program may have been put somewhere by the program itself: they move with their first region.
-  if (process.initial_icvs.bind == 0 || getpid() != static_cast<pid_t>(syscall(SYS_gettid))) return;
-  member.place = 0;
-  bind_to(self, 0);
 }
 
 void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
@@ -224,7 +218,12 @@ void for_each_cpu_of_place(std::int32_t place, void (*visit)(void* context, unsi
 
 Partition partition_of(Thread* self) {
   if (places == nullptr) return {};
-  const Member& member = *self->member;
+  Member& member = *self->member;
+  if (member.place < 0 && self->team == self->root_team && self->task->icvs->bind != 0) {
+    // A root thread moves with its first region, or when somebody asks where it is.
+    member.place = member.place_first;
+    bind_to(self, member.place);
+  }
   return {member.place, member.place_first, member.place_count};
 }
 

@@ -23,7 +23,8 @@ inline bool affinity_active() { return affinity_is_active; }
 /// Read the places. From initialize(), when the settings and the number of CPUs are known; may lower process.cpus
 /// (KMP_HW_SUBSET) and sets the initial bind-var.
 void init_affinity();
-/// The process's first thread goes to the first place; every root thread gets the whole list as its partition.
+/// A new root thread gets the whole list as its partition. It is bound, to the first place, with its first region or when it asks
+/// for its place: until then the program may have put it somewhere.
 void place_root(Thread* self);
 /// Give every member of the team its place and place partition for the region that begins, and bind the caller, who is its
 /// primary thread and still in the team around. `proc_bind`: the clause, 0 without one.

@@ -83,7 +83,10 @@ bool alone(Thread* self) {
 bool wait_for_team(Thread* self, bool cancellable) {
   Team* team = self->team;
   Member* me = self->member;
-  if (team->size == 1) return alone(self);
+  if (team->size == 1) {
+    ++me->phase;
+    return alone(self);
+  }
   const int tid = self->tid;
   auto give_up = [&] { return cancellable && team->cancel.load(std::memory_order_acquire) != 0; };
   if (give_up()) return true;

@@ -32,6 +32,7 @@ class Spinner {
 
  private:
   static constexpr std::uint32_t kLook = 64;
+  static constexpr std::uint32_t kYield = 1024;  // some 25 us: waits of a busy team never get there
   bool look_at_clock();
   std::uint32_t turns_ = 0;
   std::int64_t deadline_ = 0;

@@ -1,0 +1,47 @@
+// Telling a tool of worksharing constructs: one begin and one end per member and construct, whatever way it leaves.
+//
+// LoopState::work remembers what was begun, so that the end matches, and a construct that was left without a word (cancelled) is
+// ended before the next begins. By the member, behind one load of events::active().
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/events.h"
+#include "runtime/loop.h"
+
+namespace hearth::abi {
+
+inline void end_work(rt::Thread* self) {
+  if (!rt::events::active()) return;
+  rt::LoopState& loop = self->member->loop;
+  if (loop.work == 0) return;
+  const auto kind = static_cast<ompt_work_t>(loop.work);
+  loop.work = 0;
+  rt::events::work_end(self, kind, loop.told);
+}
+
+inline void begin_work(rt::Thread* self, ompt_work_t kind, std::uint64_t count) {
+  if (!rt::events::active()) return;
+  end_work(self);
+  self->member->loop.work = kind;
+  self->member->loop.told = count;
+  rt::events::work_begin(self, kind, count);
+}
+
+inline ompt_work_t work_kind(const rt::LoopPlan& plan) {
+  switch (plan.kind) {
+    case rt::ScheduleKind::static_: return ompt_work_loop_static;
+    case rt::ScheduleKind::dynamic: return ompt_work_loop_dynamic;
+    case rt::ScheduleKind::guided: return ompt_work_loop_guided;
+    case rt::ScheduleKind::automatic: break;
+  }
+  return ompt_work_loop_other;
+}
+
+/// The implicit barrier at the end of a worksharing construct.
+inline void name_barrier_after_work(rt::Thread* self) {
+  if (rt::events::active())
+    rt::events::set_barrier_kind(self, ompt_sync_region_barrier_implicit_workshare);
+}
+
+}  // namespace hearth::abi
