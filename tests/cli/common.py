@@ -16,6 +16,7 @@ PROGRAM = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <omp.h>
+static int ran;  // an empty task would be compiled away
 int main(int argc, char** argv) {
   int threads = 0;
   int i;
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
 #pragma omp single
     for (i = 0; i < 10; i++) {
 #pragma omp task
-      (void)argc;
+      __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
     }
   }
   char line[4096];
