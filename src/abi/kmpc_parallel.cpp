@@ -65,7 +65,11 @@ HEARTH_EXPORT void __kmpc_fork_call_if(ident_t*, std::int32_t argc, void* microt
 
 HEARTH_EXPORT void __kmpc_serialized_parallel(ident_t*, std::int32_t) {
   Thread* self = Thread::current();
-  HEARTH_ENTRY(self);
+  // Not an Entry: the encountering task stays in the runtime until __kmpc_end_serialized_parallel.
+  if (hearth::rt::events::active()) {
+    self->ompt_codeptr = __builtin_return_address(0);
+    self->task->ompt_enter_frame = __builtin_frame_address(0);
+  }
   Region region;
   region.num_threads = 1;
   region.is_kmp = true;
@@ -78,7 +82,12 @@ HEARTH_EXPORT void __kmpc_serialized_parallel(ident_t*, std::int32_t) {
 }
 
 HEARTH_EXPORT void __kmpc_end_serialized_parallel(ident_t*, std::int32_t) {
-  hearth::rt::end_region(Thread::current());
+  Thread* self = Thread::current();
+  hearth::rt::end_region(self);
+  if (hearth::rt::events::active()) {
+    self->ompt_codeptr = nullptr;
+    self->task->ompt_enter_frame = nullptr;
+  }
 }
 
 HEARTH_EXPORT std::int32_t __kmpc_global_thread_num(ident_t*) { return Thread::current()->gtid; }

@@ -1,5 +1,6 @@
 #include "runtime/detach.h"
 
+#include "runtime/events.h"
 #include "runtime/wait.h"
 
 namespace hearth::rt {
@@ -18,6 +19,12 @@ void fulfill_event(Thread* self, Task* task) {
   outside.fetch_add(1, std::memory_order_relaxed);
   Team* team = task->team;
   std::uint32_t state = kDetachRunning;
+  if (events::active())
+    events::task_schedule(self, task,
+                          task->detach_state.load(std::memory_order_acquire) == kDetachRunning
+                              ? ompt_task_early_fulfill
+                              : ompt_task_late_fulfill,
+                          nullptr);
   if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
                                                  std::memory_order_acquire))
     team->events.notify_all();  // an undeferred task's thread may sleep until this

@@ -61,7 +61,7 @@ int state_of_sync(ompt_sync_region_t kind) {
 }
 
 int state_of_work(Thread* self) {
-  return self->team->active_level > 0 ? ompt_state_work_parallel : ompt_state_work_serial;
+  return self->team->level > 0 ? ompt_state_work_parallel : ompt_state_work_serial;
 }
 
 }  // namespace
@@ -186,6 +186,12 @@ void sync_end(Thread* self, ompt_sync_region_t kind, bool wait) {
   self->ompt_state = state_of_work(self);
 }
 
+void sync_wait(Thread* self, ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint) {
+  self->ompt_state = endpoint == ompt_scope_begin ? state_of_sync(kind) : state_of_work(self);
+  HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t, kind, endpoint,
+                 parallel_data(self), task_data(self), self->ompt_codeptr);
+}
+
 void set_barrier_kind(Thread* self, ompt_sync_region_t kind) { self->ompt_barrier_kind = kind; }
 
 void barrier_begin(Thread* self) {
@@ -220,7 +226,9 @@ void task_schedule(Thread*, Task* prior, ompt_task_status_t status, Task* next) 
 }
 
 void task_begin(Thread* self, Task* prior, Task* next, void* frame) {
-  task_schedule(self, prior, ompt_task_switch, next);
+  task_schedule(self, prior, self->ompt_yields ? ompt_task_yield : ompt_task_switch, next);
+  self->ompt_yields = false;
+  next->ompt_outer = prior;
   next->ompt_exit_frame = frame;
   next->ompt_exit_flags = kRuntimeFrame;
   self->ompt_codeptr = nullptr;

@@ -66,6 +66,8 @@ class Entry {
 
 [[gnu::cold]] void sync_begin(Thread* self, ompt_sync_region_t kind, bool wait = true);
 [[gnu::cold]] void sync_end(Thread* self, ompt_sync_region_t kind, bool wait = true);
+/// The waiting part of a region whose begin and end are told apart from it.
+[[gnu::cold]] void sync_wait(Thread* self, ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint);
 /// Which barrier construct the next barrier() of this thread is.
 void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 [[gnu::cold]] void barrier_begin(Thread* self);
@@ -101,6 +103,9 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 void start_tool();
 /// End of the process, or ompt_finalize_tool.
 void finish_tool();
+/// The program's thread asks for the end of the tool, or the process ends: the workers' last events, then
+/// finish_tool().
+void close_tool();
 /// omp_control_tool.
 int control_tool(Thread* self, int command, int modifier, void* arg);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "runtime/affinity.h"
 #include "runtime/events.h"
 #include "runtime/ompt_callbacks.h"
 #include "runtime/runtime.h"
@@ -76,12 +77,14 @@ int get_state(ompt_wait_id_t* wait_id) {
   return self->ompt_state;
 }
 
-// Tasks from the current one outwards: explicit tasks' parents, then the task that met the region.
+// Tasks from the current one outwards: what its thread was running before each explicit task, then the task
+// that met the region.
 Task* ancestor_task(int level, Team** team) {
   Thread* self = Thread::current_or_null();
   if (self == nullptr || level < 0) return nullptr;
   Task* task = self->task;
-  for (; level > 0 && task != nullptr; --level) task = task->parent.load(std::memory_order_relaxed);
+  for (; level > 0 && task != nullptr; --level)
+    task = task->is(kTaskImplicit) ? task->parent.load(std::memory_order_relaxed) : task->ompt_outer;
   if (task != nullptr && team != nullptr) *team = task->team;
   return task;
 }
@@ -99,7 +102,7 @@ int get_parallel_info(int level, ompt_data_t** data, int* size) {
 
 int type_of(const Task* task) {
   if (task->is(kTaskInitial)) return ompt_task_initial;
-  if (task->is(kTaskImplicit)) return ompt_task_implicit;
+  if (task->is(kTaskImplicit)) return ompt_task_implicit | (task->team->size == 1 ? ompt_task_undeferred : 0);
   return static_cast<int>(task->ompt_flags);
 }
 
@@ -141,14 +144,39 @@ std::uint64_t get_unique_id() {
 }
 
 int get_num_procs() { return process.visible_cpus; }
-int get_num_places() { return 0; }
-int get_place_proc_ids(int, int, int*) { return 0; }
-int get_place_num() { return -1; }
-int get_partition_place_nums(int, int*) { return 0; }
-int get_proc_id() { return sched_getcpu(); }
+int get_num_places() { return place_count(); }
+
+int get_place_proc_ids(int place, int room, int* ids) {
+  struct Out {
+    int room;
+    int* ids;
+  } out{room, ids};
+  for_each_cpu_of_place(
+      place,
+      [](void* to, unsigned cpu) {
+        auto& list = *static_cast<Out*>(to);
+        if (list.room-- > 0) *list.ids++ = static_cast<int>(cpu);
+      },
+      &out);
+  return place_size(place);
+}
+
+int get_place_num() {
+  Thread* self = Thread::current_or_null();
+  return self == nullptr ? -1 : partition_of(self).place;
+}
+
+int get_partition_place_nums(int room, int* numbers) {
+  Thread* self = Thread::current_or_null();
+  if (self == nullptr) return 0;
+  const Partition partition = partition_of(self);
+  for (int i = 0; i < partition.count && i < room; ++i) numbers[i] = partition.first + i;
+  return partition.count;
+}
+int get_proc_id() { return Thread::current_or_null() == nullptr ? -1 : sched_getcpu(); }
 int get_target_info(std::uint64_t*, ompt_id_t*, ompt_id_t*) { return 0; }
 int get_num_devices() { return 0; }
-void finalize_tool() { finish_tool(); }
+void finalize_tool() { close_tool(); }
 
 ompt_interface_fn_t lookup(const char* name) {
   struct Function {
@@ -185,7 +213,7 @@ void report(const char* format, const char* what) {
   char line[512];
   const int length = std::snprintf(line, sizeof(line), format, what);
   if (where == "STDOUT" || where == "stdout") {
-    if (write(STDOUT_FILENO, line, static_cast<std::size_t>(length)) < 0) return;
+    std::fwrite(line, 1, static_cast<std::size_t>(length), stdout);  // in order with what the tool prints
     return;
   }
   if (where == "STDERR" || where == "stderr") {

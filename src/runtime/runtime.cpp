@@ -17,8 +17,8 @@
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
 #include "runtime/team_memory.h"
-#include "runtime/wait.h"
 #include "runtime/verify.h"
+#include "runtime/wait.h"
 #include "topology/allowance.h"
 #include "topology/current.h"
 
@@ -71,8 +71,8 @@ void on_thread_exit(void* arg) {
   retire_thread_object(self);
 }
 
-// In a fork child: nobody but the primary thread is left of `team` and of the teams that its thread has kept. Their memory is
-// not given back: it may be in any state, and frames on the child's stack may use it.
+// In a fork child: nobody but the primary thread is left of `team` and of the teams that its thread has kept.
+// Their memory is not given back: it may be in any state, and frames on the child's stack may use it.
 void lose_workers(Team* team) {
   for (std::int32_t i = 1; i < team->capacity; ++i) team->members[i] = nullptr;
   team->staffed = 1;
@@ -113,8 +113,8 @@ void in_fork_child() {
     const bool is_worker = mine != nullptr && mine->tid != 0;
     lose_workers(team);
     if (is_worker) {
-      // Forked by a worker. If the child comes to the end of its share, nobody will ever give it another one: dismiss it. Its
-      // thread, the only one, then ends, and with it the child.
+      // Forked by a worker. If the child comes to the end of its share, nobody will ever give it another one:
+      // dismiss it. Its thread, the only one, then ends, and with it the child.
       for (Team* child : {mine->hot_child, mine->serial_child})
         if (child != nullptr) lose_workers(child);
       team->members[mine->tid] = mine;
@@ -130,8 +130,10 @@ void read_settings() {
   init_settings();
   const Settings& s = settings();
   if (!s.enabled)
-    warn("HEARTH=off: this program runs on Hearth all the same, since its library is what the loader found. Start it with "
-         "`hearth run`, or take Hearth out of LD_LIBRARY_PATH and LD_PRELOAD.");
+    warn(
+        "HEARTH=off: this program runs on Hearth all the same, since its library is what the loader found. "
+        "Start it with "
+        "`hearth run`, or take Hearth out of LD_LIBRARY_PATH and LD_PRELOAD.");
   const topology::Allowance& allowance = topology::allowance();
   process.visible_cpus = static_cast<std::int32_t>(allowance.cpus.count());
   process.cpus = static_cast<std::int32_t>(allowance.default_team_size());
@@ -154,9 +156,11 @@ void read_settings() {
     if (text.problem == nullptr)
       icvs.default_allocator = text.allocator;
     else
-      warn("OMP_ALLOCATOR=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory space with "
-           "traits such as omp_default_mem_space:alignment=64,pinned=true; using omp_default_mem_alloc.",
-           static_cast<int>(s.allocator.size()), s.allocator.data(), text.problem, text.column);
+      warn(
+          "OMP_ALLOCATOR=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory "
+          "space with "
+          "traits such as omp_default_mem_space:alignment=64,pinned=true; using omp_default_mem_alloc.",
+          static_cast<int>(s.allocator.size()), s.allocator.data(), text.problem, text.column);
   }
   icvs.bind = s.proc_bind_count > 0 ? static_cast<std::int32_t>(s.proc_bind[0]) : 0;
   // OpenMP 5.2, 3.1.8: a list of several numbers or bindings implies nested parallelism.
@@ -186,7 +190,8 @@ void read_settings() {
 void name_foreign_runtime(void*, const char* path, bool bound) {
   if (!bound) return;
   HEARTH_WARN_ONCE(
-      "another OpenMP runtime is used in this process: %s. Two runtimes do not know of each other's threads: together they may "
+      "another OpenMP runtime is used in this process: %s. Two runtimes do not know of each other's threads: "
+      "together they may "
       "use more CPUs than there are. `hearth run` gives the whole program to one.",
       path);
 }
@@ -211,15 +216,7 @@ void initialize_once() {
 
 [[gnu::destructor]] void at_exit() {
   if (!process.initialized.load(std::memory_order_acquire)) return;
-  if (events::active()) {
-    // The workers' last events come when they leave their teams. Only from outside a region can they be sent home.
-    Thread* self = Thread::current_or_null();
-    if (self != nullptr && pause_resources(self)) {
-      events::initial_task_end(self);
-      events::thread_end(self);
-    }
-    events::finish_tool();
-  }
+  events::close_tool();
   std::uint64_t served[2] = {0, 0};
   for_each_thread(
       [](Thread* thread, void* sums) {
@@ -232,6 +229,18 @@ void initialize_once() {
 }
 
 }  // namespace
+
+void events::close_tool() {
+  if (!active()) return;
+  // The workers' last events come when they leave their teams. Only from outside a region can they be sent
+  // home.
+  Thread* self = Thread::current_or_null();
+  if (self != nullptr && pause_resources(self)) {
+    initial_task_end(self);
+    thread_end(self);
+  }
+  finish_tool();
+}
 
 void initialize() { pthread_once(&once, initialize_once); }
 

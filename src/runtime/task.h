@@ -78,9 +78,10 @@ struct Taskgroup {
       nullptr;           // the next outer group of the same task, or the group the task itself belongs to
   Task* task = nullptr;  // whose taskgroup construct this is
   std::atomic<bool> cancelled{false};
-  struct Reductions* reductions = nullptr;   // task reductions of clang's programs (task_reduction.cpp)
+  struct Reductions* reductions = nullptr;    // task reductions of clang's programs (task_reduction.cpp)
   std::uintptr_t* gomp_reductions = nullptr;  // those of gcc's programs, in libgomp's layout
-  bool worksharing = false;  // of a worksharing construct with task reductions: not what `cancel taskgroup` means
+  bool worksharing =
+      false;  // of a worksharing construct with task reductions: not what `cancel taskgroup` means
 };
 
 using TaskRoutine = std::int32_t (*)(std::int32_t gtid, void* kmp_task);  // what clang passes
@@ -96,14 +97,15 @@ enum TaskFlag : std::uint32_t {
   kTaskKmp = 1u << 6,  // `routine(gtid, payload)` instead of `function(data)`
   kTaskDetachable = 1u << 7,
   kTaskPriority = 1u << 8,
-  kTaskHasDepend = 1u << 9,   // `node` is set
+  kTaskHasDepend = 1u << 9,     // `node` is set
   kTaskNamesDepend = 1u << 10,  // has a depend clause; told to tools
   kTaskProxy = 1u << 11,        // completed by somebody outside (kmpc proxy, target nowait)
   kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
   kTaskTarget = 1u << 15,
-  kTaskNoDiscard = 1u << 16,  // is called even when cancelled: copy constructors have run, and it alone can destroy
-  kTaskFootprint = 1u << 17,  // `footprint` is set
-  kTaskOwnsIcvs = 1u << 18,   // `icvs` is this task's own block
+  kTaskNoDiscard =
+      1u << 16,  // is called even when cancelled: copy constructors have run, and it alone can destroy
+  kTaskFootprint = 1u << 17,     // `footprint` is set
+  kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
 };
 
@@ -125,8 +127,8 @@ struct alignas(kCacheLine) Task {
   // --- second line: this task's own children
   Brood children;
   DependTable* depends = nullptr;  // the dependences among this task's children
-  Thread* home = nullptr;     // whose slab this descriptor came from
-  Task* next_free = nullptr;  // link in free lists
+  Thread* home = nullptr;          // whose slab this descriptor came from
+  Task* next_free = nullptr;       // link in free lists
   std::uint16_t size_class = 0;
   std::uint16_t priority = 0;
   std::uint32_t payload_size = 0;  // kTaskKmp: for the copies that a taskloop makes
@@ -136,6 +138,7 @@ struct alignas(kCacheLine) Task {
   struct Footprint* footprint = nullptr;       // kTaskFootprint: what the affinity clause names
   // Frames and data of OMPT: written only while a tool is active.
   std::uint64_t ompt_task_data = 0;
+  Task* ompt_outer = nullptr;  // what its thread was running when it took this task
   void* ompt_exit_frame = nullptr;
   void* ompt_enter_frame = nullptr;
   std::int32_t ompt_exit_flags = 0;

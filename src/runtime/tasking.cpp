@@ -8,6 +8,7 @@
 #include "runtime/detach.h"
 #include "runtime/events.h"
 #include "runtime/shared_queue.h"
+#include "runtime/task_reduction.h"
 #include "runtime/wait.h"
 #include "runtime/workshare.h"
 
@@ -129,7 +130,8 @@ inline void run_body(Thread* self, Task* task) {
     task->function(task->data);
 }
 
-// Whether the event of a task whose body has ended is fulfilled. If not, whoever fulfils it finishes the task.
+// Whether the event of a task whose body has ended is fulfilled. If not, whoever fulfils it finishes the
+// task.
 [[gnu::noinline]] bool event_is_fulfilled(Thread* self, Task* task) {
   if (task->is(kTaskWaitForEvent)) {
     wait_until(
@@ -147,7 +149,7 @@ inline void run_body(Thread* self, Task* task) {
   if (!task->is(kTaskTied)) type |= ompt_task_untied;
   if (task->is(kTaskFinal)) type |= ompt_task_final;
   if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
-  if (task->is(kTaskIncluded | kTaskFinal)) type |= ompt_task_undeferred;
+  if (task->is(kTaskIncluded | kTaskFinal) || self->team->size == 1) type |= ompt_task_undeferred;
   events::task_create(self, task, type, task->is(kTaskNamesDepend));
 }
 
@@ -261,7 +263,8 @@ void run_task(Thread* self, Task* task) {
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
-  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !cancelled && !event_is_fulfilled(self, task))
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !cancelled &&
+      !event_is_fulfilled(self, task))
     return;
   finish_task(self, task);
 }
@@ -333,10 +336,16 @@ void taskwait(Thread* self) {
       if (!group->brood.all_finished()) return false;
     return task->children.all_finished();
   };
+  if (events::active()) events::sync_begin(self, ompt_sync_region_taskwait);
   wait_until(self->team->events, finished, [&] { return help_descendants(self, task); });
+  if (events::active()) events::sync_end(self, ompt_sync_region_taskwait);
 }
 
-void taskyield(Thread* self) { help_descendants(self, self->task); }
+void taskyield(Thread* self) {
+  self->ompt_yields = true;
+  help_descendants(self, self->task);
+  self->ompt_yields = false;
+}
 
 Taskgroup* taskgroup_begin(Thread* self) {
   auto* group = static_cast<Taskgroup*>(std::malloc(sizeof(Taskgroup)));
@@ -346,15 +355,22 @@ Taskgroup* taskgroup_begin(Thread* self) {
   group->outer = self->task->group;
   group->task = self->task;
   self->task->group = group;
+  if (events::active()) events::sync_begin(self, ompt_sync_region_taskgroup, false);
   return group;
 }
 
 void taskgroup_end(Thread* self) {
   Task* task = self->task;
   Taskgroup* group = task->group;
+  if (events::active()) events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_begin);
   wait_until(
       self->team->events, [group] { return group->brood.all_complete(); },
       [&] { return help_descendants(self, task); });
+  if (HEARTH_UNLIKELY(group->reductions != nullptr)) finish_reductions(self, group);
+  if (events::active()) {
+    events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_end);
+    events::sync_end(self, ompt_sync_region_taskgroup, false);
+  }
   task->group = group->outer;
   std::free(group);
 }

@@ -39,8 +39,8 @@ struct alignas(kCacheLinePair) Thread {
   std::uint64_t regions_served = 0;
   std::uint64_t shared_writes = 0;
 
-  Team* root_team = nullptr;  // the implicit team of one around a root thread
-  Team* initial_team = nullptr;     // kept for the next target region (initial_task.h)
+  Team* root_team = nullptr;     // the implicit team of one around a root thread
+  Team* initial_team = nullptr;  // kept for the next target region (initial_task.h)
   void* threadprivate = nullptr;
   void* gomp_copy = nullptr;
   pthread_t handle{};
@@ -48,10 +48,11 @@ struct alignas(kCacheLinePair) Thread {
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
   std::uint32_t shown = 0;        // Team::placement_number of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;
-  void* ompt_codeptr = nullptr;  // return address into the program of the entry point we are in
+  void* ompt_codeptr = nullptr;          // return address into the program of the entry point we are in
   std::uint64_t ompt_next_parallel = 0;  // the data of the region that is being forked
   std::int32_t ompt_state = 0;
-  std::int32_t ompt_barrier_kind = 3;    // ompt_sync_region_barrier_explicit
+  bool ompt_yields = false;            // in taskyield
+  std::int32_t ompt_barrier_kind = 3;  // ompt_sync_region_barrier_explicit
   std::uint64_t ompt_wait_id = 0;
 
   // Parking: how the pool hands this thread a team. Written by the thread that hires.
