@@ -154,3 +154,5 @@ HEARTH_EXPORT void GOMP_taskgroup_end() {
 HEARTH_EXPORT void omp_fulfill_event(std::uintptr_t event) {
   rt::fulfill_event(Thread::current(), reinterpret_cast<Task*>(event));
 }
+// The event handle is the one argument that omp_lib passes by value.
+HEARTH_EXPORT void omp_fulfill_event_(std::uintptr_t event) { omp_fulfill_event(event); }
