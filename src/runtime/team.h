@@ -133,7 +133,7 @@ struct Team {
   void* codeptr = nullptr;       // OMPT: return address of the region's entry point
   std::uint64_t ompt_parallel_data = 0;
   std::int32_t ompt_flags = 0;
-  void** reductions = nullptr;        // GOMP_parallel_reductions
+  std::atomic<void*> task_reductions[2] = {};  // of the region, of the worksharing construct: task_reduction.cpp
   Taskgroup* region_group = nullptr;  // region-wide taskgroup of GOMP_parallel_reductions
 
   // Shared state within a region, each on a line of its own.
