@@ -164,7 +164,8 @@ std::vector<ArchiveFile> read_archive(const std::string& path) {
           fmt::format("{}: not a replay archive; `hearth topo --gather` writes one", path));
     }
     std::string name = text_of(header.name);
-    if (const std::string prefix = text_of(header.prefix); !prefix.empty()) name = prefix + '/' + name;
+    if (const std::string prefix = text_of(header.prefix); !prefix.empty())
+      name = fmt::format("{}/{}", prefix, name);
     while (name.rfind("./", 0) == 0) name.erase(0, 2);
     const std::size_t size = octal_of(header.size, path);
     total += size;

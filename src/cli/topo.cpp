@@ -267,6 +267,7 @@ std::string describe_machine(const Machine& machine, bool utf8) {
     return text;
   }
   std::vector<std::string> names;
+  names.reserve(machine.locations.size());
   for (const Location& location : machine.locations) {
     names.push_back(fmt::format("{}", machine.nodes[static_cast<std::size_t>(location.node)].os));
   }

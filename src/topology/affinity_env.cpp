@@ -377,6 +377,7 @@ class KmpParser {
     }
     if (scatter) inner = depth - 1 - inner;
     std::vector<std::size_t> significance;
+    significance.reserve(depth);
     for (std::size_t i = 0; i < inner; ++i) significance.push_back(levels[depth - 1 - i]);
     for (std::size_t i = 0; i < depth - inner; ++i) significance.push_back(levels[i]);
     std::stable_sort(all.begin(), all.end(), [&](const Placed& a, const Placed& b) {

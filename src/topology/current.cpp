@@ -79,7 +79,7 @@ LoadedMachine load_machine(std::string_view description, const std::vector<std::
   if (text.find('/') == std::string::npos) {
     const SystemRoot files;
     for (const std::string& folder : folders) {
-      const std::string path = folder + '/' + text + ".toml";
+      const std::string path = format("%s/%s.toml", folder.c_str(), text.c_str());
       if (files.exists(path.c_str())) return load_model(path);
     }
   }

@@ -202,7 +202,7 @@ Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
 
 template <class SetSource>
 LoadedMachine load(const std::string& what, SetSource&& set_source, const char* refused) {
-  Hwloc hwloc;
+  Hwloc hwloc{};
   if (const std::string problem = hwloc.open(); !problem.empty())
     return LoadedMachine::failure(what + ": " + problem);
   hwloc_topology_t topology = nullptr;

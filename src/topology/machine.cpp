@@ -91,9 +91,7 @@ Matrix<std::uint32_t> Machine::distances_from_latencies(const Matrix<float>& lat
   for (std::size_t a = 0; a < size; ++a) {
     for (std::size_t b = 0; b < size; ++b) {
       const float here = latencies.at(a, b) > 0 ? latencies.at(a, b) : largest;
-      // Rounded by hand: lround() would make the library need libm.
-      distances.at(a, b) =
-          static_cast<std::uint32_t>(static_cast<double>(here) * kLocalDistance / smallest + 0.5);
+      distances.at(a, b) = rounded(static_cast<double>(here) * kLocalDistance / smallest);
     }
   }
   return distances;

@@ -37,6 +37,12 @@ class Matrix {
   std::vector<T> cells_;
 };
 
+/// To the nearest whole number; for values from 0 up. lround() would make the library need libm.
+inline std::uint32_t rounded(double value) {
+  const auto whole = static_cast<std::uint32_t>(value);
+  return value - whole >= 0.5 ? whole + 1 : whole;
+}
+
 /// Where the facts come from.
 enum class Source : std::uint8_t { sysfs, model, hwloc_xml, hwloc_synthetic };
 const char* source_name(Source source);

@@ -517,7 +517,7 @@ class ModelReader {
         machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
         for (std::size_t a = 0; a < slit.size(); ++a) {
           for (std::size_t b = 0; b < slit.size(); ++b) {
-            machine_.node_distance.at(a, b) = static_cast<std::uint32_t>(slit.at(a, b) + 0.5F);
+            machine_.node_distance.at(a, b) = rounded(slit.at(a, b));
           }
         }
         machine_.distance_source = DistanceSource::slit;
