@@ -120,6 +120,14 @@ void bind_to(Thread* self, std::int32_t place) {
   self->bound_place = place;
 }
 
+// A root thread that was not placed yet goes to the first place of its partition.
+void settle_root(Thread* self) {
+  Member& member = *self->member;
+  if (member.place >= 0 || self->team != self->root_team || self->task->icvs->bind == 0) return;
+  member.place = member.place_first;
+  bind_to(self, member.place);
+}
+
 topology::ProcBind policy_of(const Icvs& icvs, std::int32_t clause) {
   // bind-var false: the clause is ignored. 5 is clang's number for `primary`.
   const std::int32_t bind = icvs.bind == 0 || clause <= 0 ? icvs.bind : clause == 5 ? 2 : clause;
@@ -164,6 +172,7 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
   Team::Placement wanted;
   wanted.size = team->size;
   if (places != nullptr) {
+    settle_root(self);
     wanted.bind = static_cast<std::int32_t>(policy_of(*self->task->icvs, proc_bind));
     wanted.parent_place = outer.place;
     wanted.first = outer.place_first;
@@ -189,8 +198,6 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     }
     member.placing = decision;
   }
-  // A thread of the program that no region has bound yet stays where its first one puts it.
-  if (self->team == self->root_team && outer.place < 0) outer.place = team->members[0]->place;
 }
 
 void take_place(Thread* self, Member* member) {
@@ -218,12 +225,8 @@ void for_each_cpu_of_place(std::int32_t place, void (*visit)(void* context, unsi
 
 Partition partition_of(Thread* self) {
   if (places == nullptr) return {};
-  Member& member = *self->member;
-  if (member.place < 0 && self->team == self->root_team && self->task->icvs->bind != 0) {
-    // A root thread moves with its first region, or when somebody asks where it is.
-    member.place = member.place_first;
-    bind_to(self, member.place);
-  }
+  settle_root(self);
+  const Member& member = *self->member;
   return {member.place, member.place_first, member.place_count};
 }
 

@@ -1,4 +1,5 @@
 // pthread_create() is refused, by RLIMIT_NPROC or by RLIMIT_AS: the region runs with the threads that there are.
+#define _GNU_SOURCE
 #include <sys/resource.h>
 
 #include "check.h"

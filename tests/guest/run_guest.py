@@ -8,6 +8,7 @@ Exit status 77: this machine cannot run the case (no such compiler, no right to 
 """
 
 import argparse
+import atexit
 import json
 import os
 import re
@@ -90,8 +91,8 @@ def skip(why):
     sys.exit(SKIP)
 
 
-def build(compiler, lib, work):
-    """All programs and objects of this folder, once for each compiler; returns the folder."""
+def build(compiler, work):
+    """The compiler's command, and the folder for what it makes."""
     command = {"gcc": ["gcc", "-fopenmp"], "clang": ["clang-19", "-fopenmp"]}[compiler]
     if shutil.which(command[0]) is None:
         skip(f"no {command[0]} here")
@@ -142,7 +143,14 @@ def under_quota(call):
             file.write("0")
     except OSError as error:
         skip(f"no right to make a cgroup ({error})")
+    atexit.register(leave_group, base, group)
     return call
+
+
+def leave_group(base, group):
+    with open(os.path.join(base, "cgroup.procs"), "w", encoding="ascii") as file:
+        file.write("0")
+    os.rmdir(group)
 
 
 def setuid(call):
@@ -169,7 +177,9 @@ def main():
 
     case = CASES[options.case]
     lib = os.path.abspath(options.lib)
-    command, folder = build(options.compiler, lib, os.path.abspath(options.work))
+    if not os.path.exists(os.path.join(lib, "libgomp.so.1")):
+        sys.exit(f"{lib} holds no library: the stock one would be tested")
+    command, folder = build(options.compiler, os.path.abspath(options.work))
     kind = "plain" if case.program == "opens_part" else "program"
     program = compile_one(command, folder, lib, case.program, kind)
     words = {"{part}": lambda: compile_one(command, folder, lib, "part", "object"),
