@@ -3,6 +3,7 @@
 A runtime is a folder of links (libgomp.so.1, libomp.so.5, libomp.so, libiomp5.so) put first in LD_LIBRARY_PATH, so the
 very same binary meets each of them. Programs built by gcc run on all; programs built by clang cannot run on libgomp.
 """
+import hashlib
 import os
 import pathlib
 
@@ -62,8 +63,10 @@ def find(build_folder, hearth_folder, intel_library):
     hearth = _first_existing("Hearth", "run make build, or give its folder with --lib",
                              *(folder / name for folder in (hearth_folder, hearth_folder / "hearth")
                                for name in ("libhearth.so", *SONAMES)))
-    found.append(Runtime("hearth", hearth, links / "hearth", COMPILERS))
-    found.append(Runtime("hearth again", hearth, links / "hearth-again", COMPILERS))
+    # A folder per library: two runs at a time, each with its own build, must not turn each other's links.
+    mark = hashlib.sha256(str(hearth).encode()).hexdigest()[:8]
+    found.append(Runtime("hearth", hearth, links / f"hearth-{mark}", COMPILERS))
+    found.append(Runtime("hearth again", hearth, links / f"hearth-{mark}-again", COMPILERS))
     found.append(Runtime("libgomp", libgomp, links / "libgomp", ("gcc",)))
     found.append(Runtime("libomp", libomp, links / "libomp", COMPILERS))
     if intel_library:
