@@ -128,37 +128,49 @@ void end_workshare_reductions(Thread* self) {
   if (self->tid == 0) unregister_gomp_reductions(data);
 }
 
-// One construct's reductions in clang's programs. Copies are made by the thread that first asks for its own.
-struct Reductions {
-  std::int32_t threads = 0;
-  bool shared = false;  // by the members of a region or worksharing construct
-  std::atomic<std::int32_t> left{0};
-  std::size_t count = 0;
+// The threads' copies of a construct's variables. Each is made by the thread that first asks for its own.
+struct Copies {
+  std::int32_t threads;
+  std::size_t count;
+  std::atomic<std::int32_t> left;  // members of the team that have ended the construct, when they share it
 
-  ReductionItem* items() { return reinterpret_cast<ReductionItem*>(this + 1); }
   /// [item][thread]. Written by the thread itself; read by it, by threads that were handed an address inside, and at the end.
-  std::atomic<char*>& copy(std::size_t item, std::int32_t tid) {
-    auto* copies = reinterpret_cast<std::atomic<char*>*>(items() + count);
-    return copies[item * static_cast<std::size_t>(threads) + static_cast<std::size_t>(tid)];
+  std::atomic<char*>& at(std::size_t item, std::int32_t tid) {
+    return reinterpret_cast<std::atomic<char*>*>(this + 1)[item * static_cast<std::size_t>(threads) +
+                                                           static_cast<std::size_t>(tid)];
   }
+};
+
+// The reductions of one taskgroup in clang's programs. Members that share a construct have the copies in common, but each its
+// own variables to reduce into.
+struct Reductions {
+  Copies* copies;
+  bool shared;
+  std::size_t count;
+  ReductionItem* items() { return reinterpret_cast<ReductionItem*>(this + 1); }
 };
 
 namespace {
 
-Reductions* make_reductions(Thread* self, const ReductionItem* items, std::size_t count) {
+Copies* make_copies(Thread* self, std::size_t count) {
   const auto threads = static_cast<std::size_t>(self->team->size);
-  void* memory =
-      std::calloc(1, sizeof(Reductions) + count * (sizeof(ReductionItem) + threads * sizeof(std::atomic<char*>)));
-  if (memory == nullptr) no_memory();
-  auto* reductions = new (memory) Reductions;
-  reductions->threads = self->team->size;
-  reductions->count = count;
+  auto* copies = static_cast<Copies*>(std::calloc(1, sizeof(Copies) + count * threads * sizeof(std::atomic<char*>)));
+  if (copies == nullptr) no_memory();
+  copies->threads = self->team->size;
+  copies->count = count;
+  return copies;
+}
+
+Reductions* make_reductions(Copies* copies, bool shared, const ReductionItem* items, std::size_t count) {
+  auto* reductions = static_cast<Reductions*>(std::malloc(sizeof(Reductions) + count * sizeof(ReductionItem)));
+  if (reductions == nullptr) no_memory();
+  *reductions = {copies, shared, count};
   for (std::size_t i = 0; i < count; ++i) reductions->items()[i] = items[i];
   return reductions;
 }
 
 char* own_copy(Thread* self, Reductions* reductions, std::size_t i) {
-  std::atomic<char*>& slot = reductions->copy(i, self->tid);
+  std::atomic<char*>& slot = reductions->copies->at(i, self->tid);
   char* copy = slot.load(std::memory_order_relaxed);
   if (HEARTH_LIKELY(copy != nullptr)) return copy;
   const ReductionItem& item = reductions->items()[i];
@@ -178,17 +190,18 @@ char* own_copy(Thread* self, Reductions* reductions, std::size_t i) {
 }
 
 void combine(Reductions* reductions) {
+  Copies* copies = reductions->copies;
   for (std::size_t i = 0; i < reductions->count; ++i) {
     const ReductionItem& item = reductions->items()[i];
-    for (std::int32_t tid = 0; tid < reductions->threads; ++tid) {
-      char* copy = reductions->copy(i, tid).load(std::memory_order_acquire);
+    for (std::int32_t tid = 0; tid < copies->threads; ++tid) {
+      char* copy = copies->at(i, tid).load(std::memory_order_acquire);
       if (copy == nullptr) continue;
       item.combine(item.shared, copy);
       if (item.fini != nullptr) item.fini(copy);
       std::free(copy);
     }
   }
-  std::free(reductions);
+  std::free(copies);
 }
 
 bool is_inside(const char* address, const char* copy, std::size_t size) {
@@ -200,7 +213,7 @@ bool is_inside(const char* address, const char* copy, std::size_t size) {
 Taskgroup* register_reductions(Thread* self, const ReductionItem* items, std::size_t count) {
   Taskgroup* group = self->task->group;
   if (group == nullptr) fatal("a task reduction outside any taskgroup");
-  if (count != 0) group->reductions = make_reductions(self, items, count);
+  if (count != 0) group->reductions = make_reductions(make_copies(self, count), false, items, count);
   return group;
 }
 
@@ -210,16 +223,15 @@ Taskgroup* begin_shared_reductions(Thread* self, bool worksharing, const Reducti
   std::atomic<void*>& shared = self->team->task_reductions[worksharing];
   void* found = shared.load(std::memory_order_acquire);
   if (found == nullptr) {
-    Reductions* mine = make_reductions(self, items, count);
-    mine->shared = true;
+    Copies* mine = make_copies(self, count);
     count_shared_write();
-    // Acquire and release pair among the members: the first one's items count.
+    // Acquire and release pair among the members.
     if (shared.compare_exchange_strong(found, mine, std::memory_order_acq_rel, std::memory_order_acquire))
       found = mine;
     else
       std::free(mine);
   }
-  group->reductions = static_cast<Reductions*>(found);
+  group->reductions = make_reductions(static_cast<Copies*>(found), true, items, count);
   return group;
 }
 
@@ -228,9 +240,14 @@ void end_shared_reductions(Thread* self, bool worksharing) {
   taskgroup_end(self);
   count_shared_write();
   // Acquire and release pair among the members: the last one sees all copies.
-  if (reductions->left.fetch_add(1, std::memory_order_acq_rel) != reductions->threads - 1) return;
-  self->team->task_reductions[worksharing].store(nullptr, std::memory_order_relaxed);  // the barrier that follows orders this
-  combine(reductions);
+  Copies* copies = reductions->copies;
+  const std::int32_t last = copies->threads - 1;  // read first: the last member frees the copies
+  if (copies->left.fetch_add(1, std::memory_order_acq_rel) == last) {
+    // The barrier that follows the construct orders this before the next one.
+    self->team->task_reductions[worksharing].store(nullptr, std::memory_order_relaxed);
+    combine(reductions);
+  }
+  std::free(reductions);
 }
 
 void* private_copy(Thread* self, Taskgroup* group, void* variable) {
@@ -243,8 +260,8 @@ void* private_copy(Thread* self, Taskgroup* group, void* variable) {
       if (reductions->items()[i].shared == variable || reductions->items()[i].original == variable)
         return own_copy(self, reductions, i);
       const std::size_t size = reductions->items()[i].size;
-      for (std::int32_t tid = 0; tid < reductions->threads; ++tid)
-        if (is_inside(address, reductions->copy(i, tid).load(std::memory_order_acquire), size))
+      for (std::int32_t tid = 0; tid < reductions->copies->threads; ++tid)
+        if (is_inside(address, reductions->copies->at(i, tid).load(std::memory_order_acquire), size))
           return own_copy(self, reductions, i);
     }
   }
@@ -252,7 +269,9 @@ void* private_copy(Thread* self, Taskgroup* group, void* variable) {
 }
 
 void finish_reductions(Thread*, Taskgroup* group) {
-  if (!group->reductions->shared) combine(group->reductions);
+  if (group->reductions->shared) return;
+  combine(group->reductions);
+  std::free(group->reductions);
 }
 
 }  // namespace hearth::rt

@@ -201,7 +201,9 @@ Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
 void adopt(Thread* self, Task* task) {
   Task* parent = self->task;
   Taskgroup* group = parent->group;
-  Brood* brood = group != nullptr && group->task == parent ? &group->brood : &parent->children;
+  // A group that only carries reductions leaves its tasks to the parent: barriers must see them.
+  Brood* brood =
+      group != nullptr && group->task == parent && !group->worksharing ? &group->brood : &parent->children;
   if (HEARTH_UNLIKELY(brood->spawned >= kMaxSpawned)) {
     wait_until(
         self->team->events, [&] { return brood->all_complete(); },
@@ -364,7 +366,7 @@ void taskgroup_end(Thread* self) {
   Taskgroup* group = task->group;
   if (events::active()) events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_begin);
   wait_until(
-      self->team->events, [group] { return group->brood.all_complete(); },
+      self->team->events, [group, task] { return (group->worksharing ? task->children : group->brood).all_complete(); },
       [&] { return help_descendants(self, task); });
   if (HEARTH_UNLIKELY(group->reductions != nullptr)) finish_reductions(self, group);
   if (events::active()) {
