@@ -16,6 +16,7 @@
 #include "runtime/initial_task.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
+#include "runtime/threadprivate.h"
 #include "runtime/wait.h"
 
 namespace hearth::rt {
@@ -130,6 +131,7 @@ Thread* make_thread_object() {
 }
 
 void retire_thread_object(Thread* thread) {
+  destroy_threadprivate(thread);
   LockGuard guard(pool.lock);
   thread->next_idle = pool.recycled;
   pool.recycled = thread;
