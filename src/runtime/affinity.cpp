@@ -150,7 +150,7 @@ void init_affinity() {
   topology::Machine machine = topology::machine();
   if (subset_given) take_subset(machine);
   found->before = topology::current_affinity();
-  found->pretended = !s.machine.empty();
+  found->pretended = machine.pretended;
   if (!find_places(machine, *found) || found->list.size() == 0) {
     delete found;
     return;

@@ -178,12 +178,10 @@ void read_settings() {
     process.spin_ns = INT64_MAX;
   else
     process.spin_ns = scarce ? kScarceSpinNs : kDefaultSpinNs;
+  // KMP_BLOCKTIME before GOMP_SPINCOUNT, of which a turn is about 10 ns.
+  if (s.spin_count >= 0) process.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * 10;
   if (s.blocktime_us >= 0) process.spin_ns = s.blocktime_us == INT64_MAX ? INT64_MAX : s.blocktime_us * 1000;
-  if (s.spin_count >= 0)
-    process.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * 10;  // about 10 ns a turn
-  // Waiting for a lock: spinning on the only CPU keeps the holder from it.
-  if (process.spin_ns == 0 || process.cpus == 1) lock_spins.store(0, std::memory_order_relaxed);
-  if (const char* cutoff = std::getenv("HEARTH_TASK_CUTOFF")) process.task_cutoff = std::atoi(cutoff);
+  process.task_cutoff = s.task_cutoff;
 }
 
 // One warning is enough: what has to be changed is the same for all of them.
