@@ -31,6 +31,10 @@ void fork_call(Thread* self, std::int32_t argc, void* microtask, std::va_list li
   region.is_kmp = true;
   region.num_threads = self->pushed_threads;
   region.proc_bind = self->pushed_bind;
+  if (HEARTH_UNLIKELY(self->pushed_list != nullptr)) {
+    region.threads_list = self->pushed_list;
+    self->pushed_list = nullptr;
+  }
   self->pushed_threads = 0;
   self->pushed_bind = 0;
   hearth::rt::parallel(self, region);

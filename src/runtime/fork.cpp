@@ -19,11 +19,13 @@ namespace hearth::rt {
 namespace {
 
 // The ICVs of the new region's implicit tasks: the encountering task's block itself where nothing differs.
-// gcc's proc_bind clause also sets bind-var inside the region.
-Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind) {
+// gcc's proc_bind clause also sets bind-var inside the region, and a list in a num_threads clause nthreads-var.
+Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind, const ThreadsList* clause) {
   const Settings& s = settings();
-  const bool next_threads =
-      encountering->nthreads_level >= 0 && encountering->nthreads_level + 1 < s.num_threads_count;
+  const ThreadsList* list = encountering->nthreads_list;
+  const bool next_threads = HEARTH_UNLIKELY(clause != nullptr) ||
+                            (encountering->nthreads_level >= 0 &&
+                             encountering->nthreads_level + 1 < (list != nullptr ? list->count : s.num_threads_count));
   const bool next_bind = encountering->bind_level + 1 < s.proc_bind_count;
   const bool other_bind = HEARTH_UNLIKELY(gcc_bind != 0) && encountering->bind != 0;
   if (HEARTH_LIKELY(!next_threads && !next_bind && !other_bind)) return encountering;
@@ -31,7 +33,14 @@ Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind) {
   own = *encountering;
   own.retired = nullptr;
   if (other_bind) own.bind = gcc_bind;
-  if (next_threads) own.nthreads = s.num_threads[++own.nthreads_level];
+  if (clause != nullptr) {
+    own.nthreads_list = list = clause;
+    own.nthreads_level = 0;
+  }
+  if (next_threads) {
+    ++own.nthreads_level;
+    own.nthreads = list != nullptr ? list->values[own.nthreads_level] : s.num_threads[own.nthreads_level];
+  }
   if (next_bind) own.bind = static_cast<std::int32_t>(s.proc_bind[++own.bind_level]);
   return &own;
 }
@@ -133,7 +142,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->tasked.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(mine.scopes != 0)) team->scope_count.store(0, std::memory_order_relaxed);
   team->parent_task = self->task;
-  team->icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind);
+  team->icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
   team->region_group = region.group;
   if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
     team->num_teams = self->team->num_teams;

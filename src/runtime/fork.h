@@ -19,6 +19,7 @@ struct Region {
   bool is_kmp = false;
   std::int32_t num_threads = 0;  // 0: from the ICVs
   std::int32_t proc_bind = 0;    // 0: from the ICVs
+  const ThreadsList* threads_list = nullptr;  // num_threads clause with a list: for the regions inside
   Taskgroup* group = nullptr;    // region-wide taskgroup (GOMP_parallel_reductions)
 };
 

@@ -9,6 +9,13 @@
 
 namespace hearth::rt {
 
+/// nthreads-var as a list: one number per nesting level, the last one for all deeper levels. Never changed, never freed.
+struct ThreadsList {
+  static constexpr std::int32_t kMost = 16;
+  std::int32_t count = 0;
+  std::int32_t values[kMost] = {};
+};
+
 struct Icvs {
   std::int32_t nthreads = 1;           // nthreads-var, first element
   std::int32_t nthreads_level = 0;     // which element of OMP_NUM_THREADS that was; -1: set by the program
@@ -24,6 +31,7 @@ struct Icvs {
   bool dynamic = false;                  // dyn-var
   std::uintptr_t default_allocator = 1;  // def-allocator-var: omp_default_mem_alloc
   std::int64_t blocktime_us = -1;        // kmp_set_blocktime
+  const ThreadsList* nthreads_list = nullptr;  // which list nthreads_level counts in; null: OMP_NUM_THREADS
   Icvs* retired = nullptr;               // an older block of the same owner that others may still read
 };
 

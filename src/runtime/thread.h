@@ -29,6 +29,7 @@ struct alignas(kCacheLinePair) Thread {
   // What the compiler pushed for the next region (kmpc push_*, omp teams).
   std::int32_t pushed_threads = 0;
   std::int32_t pushed_bind = 0;
+  const ThreadsList* pushed_list = nullptr;
   std::int32_t pushed_num_teams = 0;
   std::int32_t pushed_thread_limit = 0;
 

@@ -82,6 +82,7 @@ CASES = {
                        err=[r'HEARTH_POLICY="nonsense".*legal']),
     "display-env": Case("teams", env={"OMP_DISPLAY_ENV": "true", "OMP_NUM_THREADS": "3"}, out=r"^3$",
                         err=[r"OPENMP DISPLAY ENVIRONMENT BEGIN", r"OMP_NUM_THREADS = '3'", r"OPENMP DISPLAY ENVIRONMENT END"]),
+    "threads-list": Case("threads_list", err=[r"seven threads are wanted \(7 asked for, 1 given\)"]),
     "icvs": Case("icvs", err=["omp_set_schedule", "omp_set_max_active_levels"]),
 }
 
