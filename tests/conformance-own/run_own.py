@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Compiles one OpenMP program and runs it on libhearth.so with 1, 2, 4 and 8 threads; exit status 77 when there is no compiler.
+
+A line "// flags: ..." of the source adds compiler flags, "// clang-flags: ..." for that compiler alone; "// env: NAME=VALUE ..." sets variables.
+HEARTH_TEST_STOCK=1 runs the program on the runtime that its compiler ships instead: whether the test is right.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+
+def words_after(key, text):
+    return [word for line in re.findall(rf"^(?://|!) {key}: (.*)$", text, re.M) for word in line.split()]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("compiler", "source", "lib", "work"):
+        parser.add_argument("--" + name, required=True)
+    options = parser.parse_args()
+    if not options.compiler or options.compiler.endswith("NOTFOUND"):
+        print("no such compiler here")
+        return 77
+    with open(options.source, encoding="utf-8") as source:
+        text = source.read()
+    os.makedirs(options.work, exist_ok=True)
+    compiler = os.path.basename(options.compiler)
+    program = os.path.join(options.work, os.path.basename(options.source).replace(".", "-") + "-" + compiler)
+    flags = ["-O2", "-g", "-fopenmp", "-J" + options.work] if "gfortran" in compiler else ["-O2", "-g", "-fopenmp"]
+    kind = next((k for k in ("clang", "gcc", "gfortran") if k in compiler), compiler)
+    flags += words_after("flags", text) + words_after(kind + "-flags", text)
+    subprocess.run([options.compiler, *flags, options.source, "-o", program, "-lm"], check=True)
+    environment = {k: v for k, v in os.environ.items() if not re.match(r"(OMP|KMP|GOMP|HEARTH)_", k)}
+    environment.update(word.split("=", 1) for word in words_after("env", text))
+    if "HEARTH_TEST_STOCK" not in os.environ:
+        environment["LD_LIBRARY_PATH"] = options.lib
+    bad = 0
+    for threads in (1, 2, 4, 8):
+        environment["OMP_NUM_THREADS"] = str(threads)
+        try:
+            result = subprocess.run([program], env=environment, timeout=60, check=False).returncode
+        except subprocess.TimeoutExpired:
+            result = "time-out"
+        if result != 0:
+            print(f"{os.path.basename(program)} with {threads} threads: exit status {result}")
+            bad = 1
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())
