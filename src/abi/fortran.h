@@ -1,5 +1,5 @@
-// Fortran's forms of the omp_* calls: a trailing underscore, arguments by address, and a second form with "_8_" for programs
-// compiled with 8-byte default integers (-fdefault-integer-8).
+// Fortran's forms of the omp_* calls: a trailing underscore, arguments by address, and a second form with
+// "_8_" for programs compiled with 8-byte default integers (-fdefault-integer-8).
 #pragma once
 
 #include <climits>
@@ -9,7 +9,8 @@
 #include "abi/export.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-// Which of the calls below cannot throw is found out by the compiler, and different for each; the alias need not repeat it.
+// Which of the calls below cannot throw is found out by the compiler, and different for each; the alias need
+// not repeat it.
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 #endif
 

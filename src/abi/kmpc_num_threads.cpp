@@ -1,6 +1,7 @@
 // num_threads with OpenMP 6.0's list and strict modifier, as later clangs compile it.
 //
-// Any thread of the program. Lists are kept once each, for good: the ICVs of tasks point at them, and a program has a handful.
+// Any thread of the program. Lists are kept once each, for good: the ICVs of tasks point at them, and a
+// program has a handful.
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -44,8 +45,8 @@ void push_list(Thread* self, std::uint32_t length, const std::int32_t* values) {
   self->pushed_list = length > 1 ? keep(length, values) : nullptr;
 }
 
-// Strict: fewer threads than asked for are an error, or worth a warning. Told where the ICVs do not allow them; a thread that the
-// system refuses has a message of its own.
+// Strict: fewer threads than asked for are an error, or worth a warning. Told where the ICVs do not allow
+// them; a thread that the system refuses has a message of its own.
 void be_strict(Thread* self, std::int32_t wanted, int severity, const char* message) {
   constexpr int kFatal = 2;
   const std::int32_t given = hearth::rt::decide_team_size(self, wanted);
@@ -64,12 +65,14 @@ HEARTH_EXPORT void __kmpc_push_num_threads_strict(ident_t*, std::int32_t, std::i
   be_strict(self, count, severity, message);
 }
 
-HEARTH_EXPORT void __kmpc_push_num_threads_list(ident_t*, std::int32_t, std::uint32_t length, const std::int32_t* values) {
+HEARTH_EXPORT void __kmpc_push_num_threads_list(ident_t*, std::int32_t, std::uint32_t length,
+                                                const std::int32_t* values) {
   push_list(Thread::current(), length, values);
 }
 
 HEARTH_EXPORT void __kmpc_push_num_threads_list_strict(ident_t*, std::int32_t, std::uint32_t length,
-                                                       const std::int32_t* values, int severity, const char* message) {
+                                                       const std::int32_t* values, int severity,
+                                                       const char* message) {
   Thread* self = Thread::current();
   push_list(self, length, values);
   if (length > 0) be_strict(self, values[0], severity, message);

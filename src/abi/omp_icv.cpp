@@ -1,7 +1,8 @@
 // omp_* calls that read and write internal control variables.
 //
-// Any thread. A get reads the block of the calling task; a set writes the task's own block (own_icvs() makes one first, if the
-// task shares its parent's). What the environment alone decides (cancellation, the highest priority) is constant.
+// Any thread. A get reads the block of the calling task; a set writes the task's own block (own_icvs() makes
+// one first, if the task shares its parent's). What the environment alone decides (cancellation, the highest
+// priority) is constant.
 #include <climits>
 #include <cstdint>
 
@@ -37,8 +38,9 @@ int max_threads() {
   return mine.nthreads < mine.thread_limit ? mine.nthreads : mine.thread_limit;
 }
 
-// The CPUs that this thread may use now, which a cpuset or taskset may have narrowed since the start. A thread that the runtime
-// itself has bound to a place would tell the place: then what was there at the start counts.
+// The CPUs that this thread may use now, which a cpuset or taskset may have narrowed since the start. A
+// thread that the runtime itself has bound to a place would tell the place: then what was there at the start
+// counts.
 int num_procs() {
   hearth::rt::initialize();
   if (Thread::current()->bound_place >= 0) return process.visible_cpus;
@@ -81,9 +83,10 @@ void set_schedule(int kind, int chunk) {
   const auto modifier = static_cast<std::uint32_t>(kind) & kMonotonic;
   const auto plain = static_cast<int>(static_cast<std::uint32_t>(kind) & ~kMonotonic);
   if (!is_schedule(plain)) {
-    HEARTH_WARN_ONCE("omp_set_schedule(%d, %d): no such schedule; legal: omp_sched_static (1), dynamic (2), guided (3), "
-                     "auto (4), each with or without omp_sched_monotonic; nothing is changed.",
-                     kind, chunk);
+    HEARTH_WARN_ONCE(
+        "omp_set_schedule(%d, %d): no such schedule; legal: omp_sched_static (1), dynamic (2), guided (3), "
+        "auto (4), each with or without omp_sched_monotonic; nothing is changed.",
+        kind, chunk);
     return;
   }
   Icvs& mine = writable_icvs();
@@ -137,7 +140,9 @@ HEARTH_FORTRAN(int, omp_get_nested);
 
 HEARTH_EXPORT void omp_set_max_active_levels(int levels) { set_max_active_levels(levels); }
 HEARTH_EXPORT void omp_set_max_active_levels_(const std::int32_t* levels) { set_max_active_levels(*levels); }
-HEARTH_EXPORT void omp_set_max_active_levels_8_(const std::int64_t* levels) { set_max_active_levels(narrowed(*levels)); }
+HEARTH_EXPORT void omp_set_max_active_levels_8_(const std::int64_t* levels) {
+  set_max_active_levels(narrowed(*levels));
+}
 HEARTH_EXPORT void ompc_set_max_active_levels(int levels) { set_max_active_levels(levels); }
 HEARTH_EXPORT int omp_get_max_active_levels() { return icvs().max_active_levels; }
 HEARTH_FORTRAN(int, omp_get_max_active_levels);
@@ -145,7 +150,9 @@ HEARTH_EXPORT int omp_get_supported_active_levels() { return kSupportedActiveLev
 HEARTH_FORTRAN(int, omp_get_supported_active_levels);
 
 HEARTH_EXPORT void omp_set_schedule(int kind, int chunk) { set_schedule(kind, chunk); }
-HEARTH_EXPORT void omp_set_schedule_(const std::int32_t* kind, const std::int32_t* chunk) { set_schedule(*kind, *chunk); }
+HEARTH_EXPORT void omp_set_schedule_(const std::int32_t* kind, const std::int32_t* chunk) {
+  set_schedule(*kind, *chunk);
+}
 HEARTH_EXPORT void omp_set_schedule_8_(const std::int32_t* kind, const std::int64_t* chunk) {
   set_schedule(*kind, narrowed(*chunk));
 }
@@ -173,13 +180,17 @@ HEARTH_EXPORT int omp_get_max_teams() { return icvs().nteams; }
 HEARTH_FORTRAN(int, omp_get_max_teams);
 HEARTH_EXPORT void omp_set_teams_thread_limit(int limit) { set_teams_thread_limit(limit); }
 HEARTH_EXPORT void omp_set_teams_thread_limit_(const std::int32_t* limit) { set_teams_thread_limit(*limit); }
-HEARTH_EXPORT void omp_set_teams_thread_limit_8_(const std::int64_t* limit) { set_teams_thread_limit(narrowed(*limit)); }
+HEARTH_EXPORT void omp_set_teams_thread_limit_8_(const std::int64_t* limit) {
+  set_teams_thread_limit(narrowed(*limit));
+}
 HEARTH_EXPORT int omp_get_teams_thread_limit() { return icvs().teams_thread_limit; }
 HEARTH_FORTRAN(int, omp_get_teams_thread_limit);
 
 HEARTH_EXPORT void omp_set_default_device(int device) { set_default_device(device); }
 HEARTH_EXPORT void omp_set_default_device_(const std::int32_t* device) { set_default_device(*device); }
-HEARTH_EXPORT void omp_set_default_device_8_(const std::int64_t* device) { set_default_device(narrowed(*device)); }
+HEARTH_EXPORT void omp_set_default_device_8_(const std::int64_t* device) {
+  set_default_device(narrowed(*device));
+}
 HEARTH_EXPORT int omp_get_default_device() { return icvs().default_device; }
 HEARTH_FORTRAN(int, omp_get_default_device);
 

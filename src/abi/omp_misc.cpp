@@ -16,7 +16,9 @@ using hearth::rt::Thread;
 
 namespace {
 
-double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
+double seconds(const timespec& t) {
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 double now() {
   timespec t;
@@ -33,7 +35,8 @@ double tick() {
 // The host under the numbers that compilers' headers and older releases give it; there is no other device.
 bool is_host(int device) { return device == 0 || device == -1 || device == -10; }
 
-// omp_pause_resource_t: soft and hard give the same back, since Hearth keeps nothing of the program's; 3 also stops the tool.
+// omp_pause_resource_t: soft and hard give the same back, since Hearth keeps nothing of the program's; 3 also
+// stops the tool.
 int pause(int kind) {
   if (kind < 1 || kind > 3) return 1;
   return hearth::rt::pause_resources(Thread::current()) ? 0 : 1;
@@ -67,7 +70,9 @@ HEARTH_EXPORT int omp_pause_resource_all(int kind) { return pause(kind); }
 HEARTH_EXPORT int omp_pause_resource_all_(const std::int32_t* kind) { return pause(*kind); }
 HEARTH_EXPORT int __kmpc_pause_resource(int kind) { return pause(kind); }
 
-HEARTH_EXPORT int omp_control_tool(int command, int modifier, void* arg) { return control_tool(command, modifier, arg); }
+HEARTH_EXPORT int omp_control_tool(int command, int modifier, void* arg) {
+  return control_tool(command, modifier, arg);
+}
 HEARTH_EXPORT int omp_control_tool_(const std::int32_t* command, const std::int32_t* modifier, void* arg) {
   return control_tool(*command, *modifier, arg);
 }

@@ -1,4 +1,5 @@
-// omp_* calls about places and the display of affinity. Any thread of the program; the place list is constant.
+// omp_* calls about places and the display of affinity. Any thread of the program; the place list is
+// constant.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -49,9 +50,13 @@ HEARTH_EXPORT int omp_get_place_num() { return hearth::rt::partition_of(Thread::
 HEARTH_FORTRAN(int, omp_get_place_num);
 HEARTH_EXPORT int omp_get_place_num_procs(int place) { return place_num_procs(place); }
 HEARTH_EXPORT int omp_get_place_num_procs_(const std::int32_t* place) { return place_num_procs(*place); }
-HEARTH_EXPORT int omp_get_place_num_procs_8_(const std::int64_t* place) { return place_num_procs(narrowed(*place)); }
+HEARTH_EXPORT int omp_get_place_num_procs_8_(const std::int64_t* place) {
+  return place_num_procs(narrowed(*place));
+}
 HEARTH_EXPORT void omp_get_place_proc_ids(int place, int* ids) { place_proc_ids(place, ids); }
-HEARTH_EXPORT void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) { place_proc_ids(*place, ids); }
+HEARTH_EXPORT void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) {
+  place_proc_ids(*place, ids);
+}
 HEARTH_EXPORT void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_t* ids) {
   place_proc_ids(narrowed(*place), ids);
 }
@@ -92,8 +97,12 @@ std::size_t get_affinity_format(char* out, std::size_t room) {
 
 }  // namespace
 
-HEARTH_EXPORT std::size_t omp_get_affinity_format(char* out, std::size_t room) { return get_affinity_format(out, room); }
-HEARTH_EXPORT std::size_t ompc_get_affinity_format(char* out, std::size_t room) { return get_affinity_format(out, room); }
+HEARTH_EXPORT std::size_t omp_get_affinity_format(char* out, std::size_t room) {
+  return get_affinity_format(out, room);
+}
+HEARTH_EXPORT std::size_t ompc_get_affinity_format(char* out, std::size_t room) {
+  return get_affinity_format(out, room);
+}
 HEARTH_EXPORT int omp_get_affinity_format_(char* out, std::size_t room) {
   hearth::rt::initialize();
   const char* format = hearth::rt::affinity_format();
@@ -102,8 +111,12 @@ HEARTH_EXPORT int omp_get_affinity_format_(char* out, std::size_t room) {
   return static_cast<int>(length);
 }
 
-HEARTH_EXPORT void omp_display_affinity(const char* format) { hearth::rt::display_affinity(Thread::current(), format); }
-HEARTH_EXPORT void ompc_display_affinity(const char* format) { hearth::rt::display_affinity(Thread::current(), format); }
+HEARTH_EXPORT void omp_display_affinity(const char* format) {
+  hearth::rt::display_affinity(Thread::current(), format);
+}
+HEARTH_EXPORT void ompc_display_affinity(const char* format) {
+  hearth::rt::display_affinity(Thread::current(), format);
+}
 HEARTH_EXPORT void omp_display_affinity_(const char* format, std::size_t length) {
   char text[kFormatRoom];
   hearth::rt::display_affinity(Thread::current(), c_string(text, sizeof(text), format, length));
@@ -115,7 +128,8 @@ HEARTH_EXPORT std::size_t omp_capture_affinity(char* out, std::size_t room, cons
 HEARTH_EXPORT std::size_t ompc_capture_affinity(char* out, std::size_t room, const char* format) {
   return hearth::rt::format_affinity(Thread::current(), format, out, room);
 }
-HEARTH_EXPORT int omp_capture_affinity_(char* out, const char* format, std::size_t room, std::size_t format_length) {
+HEARTH_EXPORT int omp_capture_affinity_(char* out, const char* format, std::size_t room,
+                                        std::size_t format_length) {
   char text[kFormatRoom];
   char line[4 * kFormatRoom];
   const std::size_t length = hearth::rt::format_affinity(

@@ -1,7 +1,7 @@
 // omp_* calls about the calling thread, its team and the teams around it, and the league.
 //
-// Any thread of the program; each call reads the caller's own Thread, Member and Team, which change only in regions that the
-// caller itself enters and leaves.
+// Any thread of the program; each call reads the caller's own Thread, Member and Team, which change only in
+// regions that the caller itself enters and leaves.
 #include <climits>
 #include <cstdint>
 
@@ -22,8 +22,8 @@ struct Seat {
   std::int32_t tid = -1;
 };
 
-/// The team at nesting level `level` around the caller, and who of it the caller or its ancestor is. Null outside 0 to the
-/// current level.
+/// The team at nesting level `level` around the caller, and who of it the caller or its ancestor is. Null
+/// outside 0 to the current level.
 Seat seat_at(int level) {
   const Thread* self = Thread::current();
   Seat seat{self->team, self->tid};
@@ -56,8 +56,12 @@ HEARTH_EXPORT int omp_get_active_level() { return Thread::current()->team->activ
 HEARTH_FORTRAN(int, omp_get_active_level);
 
 HEARTH_EXPORT int omp_get_ancestor_thread_num(int level) { return ancestor_thread_num(level); }
-HEARTH_EXPORT int omp_get_ancestor_thread_num_(const std::int32_t* level) { return ancestor_thread_num(*level); }
-HEARTH_EXPORT int omp_get_ancestor_thread_num_8_(const std::int64_t* level) { return ancestor_thread_num(narrowed(*level)); }
+HEARTH_EXPORT int omp_get_ancestor_thread_num_(const std::int32_t* level) {
+  return ancestor_thread_num(*level);
+}
+HEARTH_EXPORT int omp_get_ancestor_thread_num_8_(const std::int64_t* level) {
+  return ancestor_thread_num(narrowed(*level));
+}
 HEARTH_EXPORT int ompc_get_ancestor_thread_num(int level) { return ancestor_thread_num(level); }
 HEARTH_EXPORT int omp_get_team_size(int level) { return team_size(level); }
 HEARTH_EXPORT int omp_get_team_size_(const std::int32_t* level) { return team_size(*level); }
@@ -81,10 +85,17 @@ HEARTH_FORTRAN(int, omp_is_free_agent);
 HEARTH_EXPORT int omp_ancestor_is_free_agent(int) { return 0; }
 HEARTH_EXPORT int omp_ancestor_is_free_agent_(const std::int32_t*) { return 0; }
 
-// OpenMP 6.1: leagues and teams of several dimensions. Here all have one; a further dimension has the extent 1.
-HEARTH_EXPORT int omp_get_num_teams_dim(int dim) { return dim == 0 ? static_cast<int>(Thread::current()->team->num_teams) : 1; }
-HEARTH_EXPORT int omp_get_team_num_dim(int dim) { return dim == 0 ? static_cast<int>(Thread::current()->team->team_num) : 0; }
-HEARTH_EXPORT int omp_get_num_threads_dim(int dim) { return dim == 0 ? static_cast<int>(Thread::current()->team->size) : 1; }
+// OpenMP 6.1: leagues and teams of several dimensions. Here all have one; a further dimension has the
+// extent 1.
+HEARTH_EXPORT int omp_get_num_teams_dim(int dim) {
+  return dim == 0 ? static_cast<int>(Thread::current()->team->num_teams) : 1;
+}
+HEARTH_EXPORT int omp_get_team_num_dim(int dim) {
+  return dim == 0 ? static_cast<int>(Thread::current()->team->team_num) : 0;
+}
+HEARTH_EXPORT int omp_get_num_threads_dim(int dim) {
+  return dim == 0 ? static_cast<int>(Thread::current()->team->size) : 1;
+}
 HEARTH_EXPORT int omp_get_thread_num_dim(int dim) { return dim == 0 ? Thread::current()->tid : 0; }
 HEARTH_EXPORT int omp_get_thread_limit_dim(int dim) {
   return dim == 0 ? Thread::current()->task->icvs->thread_limit : 1;

@@ -29,14 +29,14 @@ struct Places {
   topology::CpuMask before;  // the mask this process started with: what an unbound thread goes back to
   std::string text;          // for displays
   topology::ProcBind when_true = topology::ProcBind::close;  // what OMP_PROC_BIND=true means
-  bool pretended = false;  // HEARTH_MACHINE: its CPUs are not the kernel's
+  bool pretended = false;                                    // HEARTH_MACHINE: its CPUs are not the kernel's
 };
 
 // Constant after init_affinity(). Null without places.
 Places* places = nullptr;
 
-// Every decision of place_team() has a number of its own, so that a thread that comes from another team never takes that
-// team's decision for this one's. 0 is "no place was ever given".
+// Every decision of place_team() has a number of its own, so that a thread that comes from another team never
+// takes that team's decision for this one's. 0 is "no place was ever given".
 constinit std::atomic<std::uint32_t> decisions{0};
 
 void say(std::string_view variable, std::string_view value, const std::vector<topology::Remark>& remarks) {
@@ -57,10 +57,10 @@ void take_subset(topology::Machine& machine) {
   const auto count = static_cast<std::int32_t>(subset.cpus.count());
   process.visible_cpus = count;
   if (count < process.cpus) process.cpus = count;
-  if (settings().machine.empty() && sched_setaffinity(0, subset.cpus.bytes(),
-                                                      reinterpret_cast<const cpu_set_t*>(subset.cpus.words())) != 0)
-    warn("KMP_HW_SUBSET: sched_setaffinity is refused (%s); threads may run on other CPUs than %s.", strerror(errno),
-         subset.cpus.list().c_str());
+  if (settings().machine.empty() &&
+      sched_setaffinity(0, subset.cpus.bytes(), reinterpret_cast<const cpu_set_t*>(subset.cpus.words())) != 0)
+    warn("KMP_HW_SUBSET: sched_setaffinity is refused (%s); threads may run on other CPUs than %s.",
+         strerror(errno), subset.cpus.list().c_str());
 }
 
 /// The places that the environment asks for; false when it asks for none.
@@ -106,7 +106,8 @@ void set_mask(const topology::CpuMask& mask, const char* what) {
   if (places->pretended) return;
   if (sched_setaffinity(0, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0) return;
   HEARTH_WARN_ONCE(
-      "sched_setaffinity is refused (%s): %s {%s} is not available any more, or a sandbox forbids the call; threads run "
+      "sched_setaffinity is refused (%s): %s {%s} is not available any more, or a sandbox forbids the call; "
+      "threads run "
       "where the kernel puts them.",
       strerror(errno), what, mask.list().c_str());
 }
@@ -205,7 +206,8 @@ void take_place(Thread* self, Member* member) {
   // A primary thread whose region is not bound stays where it is.
   if (places != nullptr && (member->place >= 0 || member->tid != 0)) bind_to(self, member->place);
   if (!settings().display_affinity) return;
-  // Once for each thread of a team, and again when its size or its places change, or the thread was in another team meanwhile.
+  // Once for each thread of a team, and again when its size or its places change, or the thread was in
+  // another team meanwhile.
   if (self->shown == member->team->placement_number) return;
   self->shown = member->team->placement_number;
   display_affinity(self, nullptr);

@@ -1,9 +1,9 @@
 // Which place each thread of a team runs on (OpenMP 5.2, section 10.1.3), and who is told about it.
 //
-// The place list comes from OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY, and is constant after init_affinity(). Without any
-// of them, and without OMP_PROC_BIND, nothing here reads the machine, and no mask is ever touched. place_team() is called by
-// the primary thread before the fork and writes the members' places; each member binds itself when it sees that its
-// Member::placing has moved on.
+// The place list comes from OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY, and is constant after
+// init_affinity(). Without any of them, and without OMP_PROC_BIND, nothing here reads the machine, and no
+// mask is ever touched. place_team() is called by the primary thread before the fork and writes the members'
+// places; each member binds itself when it sees that its Member::placing has moved on.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,17 @@ extern constinit bool affinity_is_active;
 /// Whether regions have to be placed, or their placement displayed.
 inline bool affinity_active() { return affinity_is_active; }
 
-/// Read the places. From initialize(), when the settings and the number of CPUs are known; may lower process.cpus
-/// (KMP_HW_SUBSET) and sets the initial bind-var.
+/// Read the places. From initialize(), when the settings and the number of CPUs are known; may lower
+/// process.cpus (KMP_HW_SUBSET) and sets the initial bind-var.
 void init_affinity();
-/// A new root thread gets the whole list as its partition. It is bound, to the first place, with its first region or when it asks
-/// for its place: until then the program may have put it somewhere.
+/// A new root thread gets the whole list as its partition. It is bound, to the first place, with its first
+/// region or when it asks for its place: until then the program may have put it somewhere.
 void place_root(Thread* self);
-/// Give every member of the team its place and place partition for the region that begins, and bind the caller, who is its
-/// primary thread and still in the team around. `proc_bind`: the clause, 0 without one.
+/// Give every member of the team its place and place partition for the region that begins, and bind the
+/// caller, who is its primary thread and still in the team around. `proc_bind`: the clause, 0 without one.
 void place_team(Thread* self, Team* team, std::int32_t proc_bind);
-/// Bind the calling thread as place_team() has decided for its member slot, and display it if that was asked for.
+/// Bind the calling thread as place_team() has decided for its member slot, and display it if that was asked
+/// for.
 void take_place(Thread* self, Member* member);
 
 // The place list, for the omp_get_place_* calls. All zero when there is none.
@@ -46,7 +47,8 @@ Partition partition_of(Thread* self);
 /// What the runtime knows and the environment does not say, for the displays.
 DisplayFacts display_facts();
 
-/// The thread's affinity in the given format (empty: affinity-format-var). Returns the length it needs; what does not fit is cut.
+/// The thread's affinity in the given format (empty: affinity-format-var). Returns the length it needs; what
+/// does not fit is cut.
 std::size_t format_affinity(Thread* self, const char* format, char* out, std::size_t room);
 /// Print that, and a newline, on stdout.
 void display_affinity(Thread* self, const char* format);

@@ -1,4 +1,5 @@
-// The text of a thread's affinity: OMP_AFFINITY_FORMAT and the routines around it (OpenMP 5.2, section 21.2.6).
+// The text of a thread's affinity: OMP_AFFINITY_FORMAT and the routines around it (OpenMP 5.2,
+// section 21.2.6).
 //
 // Any thread formats its own line into memory of its own. The format itself is one device-wide text.
 #include <cstdio>
@@ -55,9 +56,9 @@ struct Field {
 };
 
 constexpr Field kFields[] = {
-    {'t', "team_num"},     {'T', "num_teams"},       {'L', "nesting_level"}, {'n', "thread_num"},
-    {'N', "num_threads"},  {'a', "ancestor_tnum"},   {'A', "thread_affinity"}, {'i', "native_thread_id"},
-    {'P', "process_id"},   {'H', "host"}};
+    {'t', "team_num"},    {'T', "num_teams"},     {'L', "nesting_level"},   {'n', "thread_num"},
+    {'N', "num_threads"}, {'a', "ancestor_tnum"}, {'A', "thread_affinity"}, {'i', "native_thread_id"},
+    {'P', "process_id"},  {'H', "host"}};
 
 std::string_view number(char (&out)[kLongest], long value) {
   return {out, static_cast<std::size_t>(std::snprintf(out, sizeof(out), "%ld", value))};
@@ -83,13 +84,15 @@ std::string_view value_of(Thread* self, char field, char (&out)[kLongest]) {
       const topology::CpuMask mask = topology::current_affinity();
       if (mask.empty()) return "undefined";
       const int length = std::snprintf(out, sizeof(out), "%s", mask.list().c_str());
-      return {out, static_cast<std::size_t>(length) < sizeof(out) ? static_cast<std::size_t>(length) : sizeof(out) - 1};
+      return {out, static_cast<std::size_t>(length) < sizeof(out) ? static_cast<std::size_t>(length)
+                                                                  : sizeof(out) - 1};
     }
     default: return "undefined";
   }
 }
 
-// %[[[0].]size]type: a dot justifies to the right, a zero before it fills with zeros. Returns where the specifier ends.
+// %[[[0].]size]type: a dot justifies to the right, a zero before it fills with zeros. Returns where the
+// specifier ends.
 const char* add_field(Thread* self, const char* at, Sink& sink) {
   bool zero = false, right = false;
   if (*at == '0') zero = true, ++at;
@@ -104,7 +107,8 @@ const char* add_field(Thread* self, const char* at, Sink& sink) {
   if (type == '\0') return at;
   if (type == '{') {
     const char* end = std::strchr(at, '}');
-    const std::string_view name(at + 1, end != nullptr ? static_cast<std::size_t>(end - at - 1) : std::strlen(at + 1));
+    const std::string_view name(
+        at + 1, end != nullptr ? static_cast<std::size_t>(end - at - 1) : std::strlen(at + 1));
     type = '\0';
     for (const Field& field : kFields)
       if (field.long_name == name) type = field.short_name;

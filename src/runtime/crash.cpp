@@ -34,15 +34,16 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (self != nullptr && self->team != nullptr && self->team != self->root_team) {
     char line[256] = "hearth: the program crashed inside a parallel region (";
     std::strcat(line, name_of(signal));
-    std::strcat(line, "). To see whether Hearth matters, run it with HEARTH=off under `hearth run`, or without "
-                      "Hearth in LD_LIBRARY_PATH.\n");
+    std::strcat(line,
+                "). To see whether Hearth matters, run it with HEARTH=off under `hearth run`, or without "
+                "Hearth in LD_LIBRARY_PATH.\n");
     write_stderr(line, std::strlen(line));
   }
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(signal, &by_default, nullptr);
-  // A fault happens again when the handler returns. A signal that somebody sent, as abort() does, has to be sent again; it
-  // is blocked until the return.
+  // A fault happens again when the handler returns. A signal that somebody sent, as abort() does, has to be
+  // sent again; it is blocked until the return.
   if (info->si_code <= 0) raise(signal);
 }
 
@@ -51,7 +52,9 @@ void on_crash(int signal, siginfo_t* info, void*) {
 void install_crash_handlers() {
   for (const int signal : kSignals) {
     struct sigaction now = {};
-    if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) continue;
+    if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
+        now.sa_handler != SIG_DFL)
+      continue;
     struct sigaction ours = {};
     ours.sa_sigaction = on_crash;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;

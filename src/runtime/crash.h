@@ -1,8 +1,8 @@
 // The last line of a program that crashes inside a parallel region: how to find out whether Hearth matters.
 //
-// Handlers are set for the fatal signals that nobody handles when the runtime starts, and only for those. They write one line
-// and give the signal back to its default action, so that exit status and core file are what they would have been. A program that
-// sets its own handlers later takes the signals over.
+// Handlers are set for the fatal signals that nobody handles when the runtime starts, and only for those.
+// They write one line and give the signal back to its default action, so that exit status and core file are
+// what they would have been. A program that sets its own handlers later takes the signals over.
 #pragma once
 
 namespace hearth::rt {
@@ -10,8 +10,8 @@ namespace hearth::rt {
 /// From initialize().
 void install_crash_handlers();
 
-/// A signal stack for the calling thread, if it has none, so that the line appears after a stack overflow too. Returns what
-/// drop_signal_stack() takes; null when there is nothing to drop.
+/// A signal stack for the calling thread, if it has none, so that the line appears after a stack overflow
+/// too. Returns what drop_signal_stack() takes; null when there is nothing to drop.
 void* make_signal_stack();
 void drop_signal_stack(void* stack);
 

@@ -19,13 +19,15 @@ namespace hearth::rt {
 namespace {
 
 // The ICVs of the new region's implicit tasks: the encountering task's block itself where nothing differs.
-// gcc's proc_bind clause also sets bind-var inside the region, and a list in a num_threads clause nthreads-var.
+// gcc's proc_bind clause also sets bind-var inside the region, and a list in a num_threads clause
+// nthreads-var.
 Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind, const ThreadsList* clause) {
   const Settings& s = settings();
   const ThreadsList* list = encountering->nthreads_list;
-  const bool next_threads = HEARTH_UNLIKELY(clause != nullptr) ||
-                            (encountering->nthreads_level >= 0 &&
-                             encountering->nthreads_level + 1 < (list != nullptr ? list->count : s.num_threads_count));
+  const bool next_threads =
+      HEARTH_UNLIKELY(clause != nullptr) ||
+      (encountering->nthreads_level >= 0 &&
+       encountering->nthreads_level + 1 < (list != nullptr ? list->count : s.num_threads_count));
   const bool next_bind = encountering->bind_level + 1 < s.proc_bind_count;
   const bool other_bind = HEARTH_UNLIKELY(gcc_bind != 0) && encountering->bind != 0;
   if (HEARTH_LIKELY(!next_threads && !next_bind && !other_bind)) return encountering;
@@ -84,8 +86,8 @@ Team* group_of(Thread* self) {
   return team;
 }
 
-// thread-limit-var counts the threads of all regions of a contention group. Takes up to `size` - 1 of what is left, and returns
-// the team size that this gives.
+// thread-limit-var counts the threads of all regions of a contention group. Takes up to `size` - 1 of what is
+// left, and returns the team size that this gives.
 std::int32_t reserve(Thread* self, std::int32_t size) {
   const std::int32_t most = self->task->icvs->thread_limit - 1;
   std::atomic<std::int32_t>& taken = group_of(self)->group_reserved;

@@ -17,10 +17,10 @@ struct Region {
   void** argv = nullptr;  // kmpc
   std::int32_t argc = 0;
   bool is_kmp = false;
-  std::int32_t num_threads = 0;  // 0: from the ICVs
-  std::int32_t proc_bind = 0;    // 0: from the ICVs
+  std::int32_t num_threads = 0;               // 0: from the ICVs
+  std::int32_t proc_bind = 0;                 // 0: from the ICVs
   const ThreadsList* threads_list = nullptr;  // num_threads clause with a list: for the regions inside
-  Taskgroup* group = nullptr;    // region-wide taskgroup (GOMP_parallel_reductions)
+  Taskgroup* group = nullptr;                 // region-wide taskgroup (GOMP_parallel_reductions)
 };
 
 /// Number of threads that a parallel construct gets here (OpenMP 5.2, algorithm 10.1).

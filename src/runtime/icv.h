@@ -9,7 +9,8 @@
 
 namespace hearth::rt {
 
-/// nthreads-var as a list: one number per nesting level, the last one for all deeper levels. Never changed, never freed.
+/// nthreads-var as a list: one number per nesting level, the last one for all deeper levels. Never changed,
+/// never freed.
 struct ThreadsList {
   static constexpr std::int32_t kMost = 16;
   std::int32_t count = 0;
@@ -24,15 +25,15 @@ struct Icvs {
   std::int32_t run_sched_kind = 1;  // run-sched-var: omp_sched_t with the monotonic bit
   std::int32_t run_sched_chunk = 0;
   std::int32_t default_device = 0;
-  std::int32_t nteams = 0;               // nteams-var
-  std::int32_t teams_thread_limit = 0;   // teams-thread-limit-var
-  std::int32_t bind = 0;                 // bind-var, first element: omp_proc_bind_t
-  std::int32_t bind_level = 0;           // which element of OMP_PROC_BIND that was
-  bool dynamic = false;                  // dyn-var
-  std::uintptr_t default_allocator = 1;  // def-allocator-var: omp_default_mem_alloc
-  std::int64_t blocktime_us = -1;        // kmp_set_blocktime
+  std::int32_t nteams = 0;                     // nteams-var
+  std::int32_t teams_thread_limit = 0;         // teams-thread-limit-var
+  std::int32_t bind = 0;                       // bind-var, first element: omp_proc_bind_t
+  std::int32_t bind_level = 0;                 // which element of OMP_PROC_BIND that was
+  bool dynamic = false;                        // dyn-var
+  std::uintptr_t default_allocator = 1;        // def-allocator-var: omp_default_mem_alloc
+  std::int64_t blocktime_us = -1;              // kmp_set_blocktime
   const ThreadsList* nthreads_list = nullptr;  // which list nthreads_level counts in; null: OMP_NUM_THREADS
-  Icvs* retired = nullptr;               // an older block of the same owner that others may still read
+  Icvs* retired = nullptr;                     // an older block of the same owner that others may still read
 };
 
 }  // namespace hearth::rt

@@ -297,15 +297,3 @@ bool pause_resources(Thread* self) {
 }
 
 }  // namespace hearth::rt
-
-#ifdef HEARTH_COUNT_SHARED_WRITES
-extern "C" [[gnu::visibility("default")]] std::uint64_t hearth_shared_writes() {
-  std::uint64_t sum = 0;
-  hearth::rt::for_each_thread(
-      [](hearth::rt::Thread* thread, void* total) {
-        *static_cast<std::uint64_t*>(total) += thread->shared_writes;
-      },
-      &sum);
-  return sum;
-}
-#endif
