@@ -28,9 +28,9 @@ constexpr std::int64_t kRefusalNs = 1'000'000'000;
 
 struct Pool {
   Lock lock;
-  Thread* idle = nullptr;      // linked by next_idle
-  Thread* recycled = nullptr;  // Thread objects without a thread
-  std::int32_t started = 0;    // worker threads alive
+  Thread* idle = nullptr;          // linked by next_idle
+  Thread* recycled = nullptr;      // Thread objects without a thread
+  std::int32_t started = 0;        // worker threads alive
   std::int64_t refused_until = 0;  // the system has refused a thread: do not ask again in every region
   std::int32_t next_gtid = 0;
   Thread** table[kTableChunks] = {};  // by gtid; entries are written once
@@ -84,9 +84,10 @@ int start_thread(Thread* thread) {
   pthread_sigmask(SIG_BLOCK, &all, &old);
   int error = pthread_create(&thread->handle, &attr, worker_main, thread);
   if (error == EINVAL && process.stack_size != 0) {
-    HEARTH_WARN_ONCE("OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the "
-                     "system's default",
-                     process.stack_size);
+    HEARTH_WARN_ONCE(
+        "OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the "
+        "system's default",
+        process.stack_size);
     process.stack_size = 0;
     std::size_t usual = 0;
     pthread_attr_t fresh;
