@@ -148,6 +148,9 @@ def main():
         objects = [line.strip() for line in lines if line.strip()]
     defined = defined_symbols(arguments.readelf, objects)
 
+    # Of Hearth's own names a build has those that it defines; nobody expects a stub.
+    entries = {name: entry for name, entry in entries.items() if entry.default != "HEARTH_1.0" or name in defined}
+
     unlisted = sorted(name for name in defined if name not in entries and not name.startswith("_Z"))
     if unlisted:
         sys.exit("exported, but in no list under src/abi/exports (add it to hearth.txt, or do not export it): "
