@@ -45,8 +45,8 @@ LoopPlan plan_of(Thread* self, std::int32_t schedule, std::int64_t chunk) {
       const std::uint64_t lanes = plan.chunk == 0 ? 1 : plan.chunk;
       plan = hearth::rt::runtime_plan(self);
       if (given.monotonic) plan.monotonic = true;
-      if (plan.kind == ScheduleKind::static_ && plan.chunk == 0) plan.whole_chunks = true;
-      if (plan.kind == ScheduleKind::guided) plan.whole_chunks = true;
+      if (plan.kind == ScheduleKind::automatic) plan.kind = ScheduleKind::static_;
+      if (plan.chunk == 0 || plan.kind == ScheduleKind::guided) plan.whole_chunks = true;
       plan.chunk = (plan.chunk == 0 ? 1 : plan.chunk) * lanes;
       break;
     }

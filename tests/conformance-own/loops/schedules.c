@@ -35,7 +35,7 @@ static unsigned long long wide(long n) { return (unsigned long long)n; }
     for (unsigned long long i = ULLONG_MAX; i > ULLONG_MAX - wide(n); --i) HIT(ULLONG_MAX - i); \
     check_hits("down from the type's end, " #__VA_ARGS__, n, 1);                            \
     PRAGMA(omp parallel for schedule(__VA_ARGS__))                                          \
-    for (int i = INT_MIN; i < INT_MIN + narrow(n); ++i) HIT((unsigned)i - INT_MIN);                         \
+    for (int i = INT_MIN; i < INT_MIN + narrow(n); ++i) HIT((long)i - INT_MIN);                             \
     check_hits("up from the type's start, " #__VA_ARGS__, n, 1);                            \
     int last = -1;                                                                          \
     long sum = 0;                                                                           \

@@ -17,7 +17,10 @@ int main(void) {
 #pragma omp single
 #pragma omp taskgroup
       {
+#pragma omp task if (0)
+        {
 #pragma omp cancel taskgroup
+        }
         for (int k = 0; k < 100; ++k) {
 #pragma omp task shared(started)
           {
