@@ -245,3 +245,9 @@ HEARTH_EXPORT std::int32_t __kmpc_omp_reg_task_with_affinity(ident_t*, std::int3
   task->flags |= rt::kTaskFootprint;
   return 0;
 }
+
+HEARTH_EXPORT void* __kmpc_task_get_depnode(kmp_task_t* payload) {
+  return of(payload)->is(rt::kTaskHasDepend) ? of(payload)->node : nullptr;
+}
+
+HEARTH_EXPORT void* __kmpc_task_get_successors(kmp_task_t* payload) { return rt::successors_of(of(payload)); }

@@ -10,10 +10,10 @@
 
 namespace hearth::rt {
 
-// One edge of the graph, in the list of its source.
+// One edge of the graph, in the list of its source. Laid out as __kmpc_task_get_successors() promises.
 struct DependLink {
-  DependLink* next;
   DependNode* sink;
+  DependLink* next;
 };
 
 // Links beyond a node's own, chained newest block first.
@@ -437,6 +437,12 @@ void wait_for_dependences(Thread* self, const Dependence* list, std::size_t coun
         self->team->events, [&] { return node.waiting_for.load(std::memory_order_acquire) == 0; },
         [&] { return help_descendants(self, parent); });
   drop_links(&node);
+}
+
+void* successors_of(const Task* task) {
+  if (!task->is(kTaskHasDepend)) return nullptr;
+  DependLink* link = task->node->successors.load(std::memory_order_acquire);
+  return link == kClosed ? nullptr : link;
 }
 
 void release_dependences(Thread* self, Task* task, bool by_event) {
