@@ -1,4 +1,5 @@
-// gcc's post and wait of doacross loops: translators to runtime/doacross.h. Each member of the team for itself.
+// gcc's post and wait of doacross loops: translators to runtime/doacross.h. Each member of the team for
+// itself.
 //
 // The varargs carry iteration numbers of 64 bits, the first being named in the wait.
 #include <cstdarg>
@@ -27,7 +28,8 @@ constexpr std::uint32_t kMaxDims = 64;
   HEARTH_ENTRY(self);
   const std::uint32_t dims = self->member->loop.doacross_dims;
   if (self->member->loop.doacross == nullptr) return;
-  if (dims > kMaxDims) hearth::fatal("a doacross loop of %u dimensions; at most %u are possible", dims, kMaxDims);
+  if (dims > kMaxDims)
+    hearth::fatal("a doacross loop of %u dimensions; at most %u are possible", dims, kMaxDims);
   std::uint64_t indices[kMaxDims];
   indices[0] = first;
   for (std::uint32_t d = 1; d < dims; ++d) indices[d] = va_arg(rest, std::uint64_t);

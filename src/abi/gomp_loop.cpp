@@ -1,7 +1,8 @@
 // gcc's entry points for worksharing loops: translators to runtime/loop.h and runtime/doacross.h.
 //
-// Each member of the team for itself. `*_start` begins the loop and gives the first chunk, `*_next` a further one; both return
-// false when there is none. The names tell the schedule apart only at the start: afterwards LoopState knows it.
+// Each member of the team for itself. `*_start` begins the loop and gives the first chunk, `*_next` a further
+// one; both return false when there is none. The names tell the schedule apart only at the start: afterwards
+// LoopState knows it.
 #include "abi/gomp_loop.h"
 
 #include "abi/export.h"
@@ -88,7 +89,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline bool start(const GompLoop& loop, LoopPlan plan, bool ordered, T* istart, T* iend) {
+[[gnu::always_inline]] inline bool start(const GompLoop& loop, LoopPlan plan, bool ordered, T* istart,
+                                         T* iend) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   plan.ordered = ordered;
@@ -96,10 +98,11 @@ template <class T>
   return next(istart, iend);
 }
 
-// The form of OpenMP 5.0, with what the members share. Without istart the program computes a static schedule itself.
+// The form of OpenMP 5.0, with what the members share. Without istart the program computes a static schedule
+// itself.
 template <class T>
-[[gnu::always_inline]] inline bool start_shared(const GompLoop& loop, LoopPlan plan, bool ordered, T* istart, T* iend, std::uintptr_t* reductions,
-                  void** mem) {
+[[gnu::always_inline]] inline bool start_shared(const GompLoop& loop, LoopPlan plan, bool ordered, T* istart,
+                                                T* iend, std::uintptr_t* reductions, void** mem) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   plan.ordered = ordered;
@@ -109,8 +112,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline bool start_doacross(unsigned ncounts, T* counts, LoopPlan plan, T* istart, T* iend, std::uintptr_t* reductions,
-                    void** mem) {
+[[gnu::always_inline]] inline bool start_doacross(unsigned ncounts, T* counts, LoopPlan plan, T* istart,
+                                                  T* iend, std::uintptr_t* reductions, void** mem) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   static_assert(sizeof(T) == sizeof(std::uint64_t));
@@ -130,37 +133,39 @@ void leave(Thread* self) {
 
 }  // namespace
 
-// The entry points of one schedule with a chunk: `infix` is the part of the name, `ordered` and the plan what it means.
-#define LOOP_WITH_CHUNK(infix, kind, monotonic, is_ordered)                                                           \
-  HEARTH_EXPORT bool GOMP_loop_##infix##_start(long from, long to, long incr, long chunk, long* istart, long* iend) { \
-    return start(GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk_of(chunk), monotonic), is_ordered,     \
-                 istart, iend);                                                                                       \
-  }                                                                                                                   \
-  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_start(bool up, unsigned long long from, unsigned long long to,           \
-                                                   unsigned long long incr, unsigned long long chunk,                 \
-                                                   unsigned long long* istart, unsigned long long* iend) {            \
-    return start(GompLoop::of(up, from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), is_ordered, istart,   \
-                 iend);                                                                                               \
-  }                                                                                                                   \
+// The entry points of one schedule with a chunk: `infix` is the part of the name, `ordered` and the plan what
+// it means.
+#define LOOP_WITH_CHUNK(infix, kind, monotonic, is_ordered)                                                 \
+  HEARTH_EXPORT bool GOMP_loop_##infix##_start(long from, long to, long incr, long chunk, long* istart,     \
+                                               long* iend) {                                                \
+    return start(GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk_of(chunk), monotonic),       \
+                 is_ordered, istart, iend);                                                                 \
+  }                                                                                                         \
+  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_start(bool up, unsigned long long from, unsigned long long to, \
+                                                   unsigned long long incr, unsigned long long chunk,       \
+                                                   unsigned long long* istart, unsigned long long* iend) {  \
+    return start(GompLoop::of(up, from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), is_ordered, \
+                 istart, iend);                                                                             \
+  }                                                                                                         \
   LOOP_NEXT(infix)
 
-#define LOOP_RUNTIME(infix, form, is_ordered)                                                                        \
-  HEARTH_EXPORT bool GOMP_loop_##infix##_start(long from, long to, long incr, long* istart, long* iend) {            \
-    return start(GompLoop::of(from, to, incr), abi::runtime_plan(Thread::current(), RuntimeForm::form), is_ordered,  \
-                 istart, iend);                                                                                      \
-  }                                                                                                                  \
-  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_start(bool up, unsigned long long from, unsigned long long to,          \
-                                                   unsigned long long incr, unsigned long long* istart,              \
-                                                   unsigned long long* iend) {                                       \
-    return start(GompLoop::of(up, from, to, incr), abi::runtime_plan(Thread::current(), RuntimeForm::form),          \
-                 is_ordered, istart, iend);                                                                          \
-  }                                                                                                                  \
+#define LOOP_RUNTIME(infix, form, is_ordered)                                                               \
+  HEARTH_EXPORT bool GOMP_loop_##infix##_start(long from, long to, long incr, long* istart, long* iend) {   \
+    return start(GompLoop::of(from, to, incr), abi::runtime_plan(Thread::current(), RuntimeForm::form),     \
+                 is_ordered, istart, iend);                                                                 \
+  }                                                                                                         \
+  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_start(bool up, unsigned long long from, unsigned long long to, \
+                                                   unsigned long long incr, unsigned long long* istart,     \
+                                                   unsigned long long* iend) {                              \
+    return start(GompLoop::of(up, from, to, incr), abi::runtime_plan(Thread::current(), RuntimeForm::form), \
+                 is_ordered, istart, iend);                                                                 \
+  }                                                                                                         \
   LOOP_NEXT(infix)
 
-#define LOOP_NEXT(infix)                                                                                           \
-  HEARTH_EXPORT bool GOMP_loop_##infix##_next(long* istart, long* iend) { return next(istart, iend); }             \
-  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_next(unsigned long long* istart, unsigned long long* iend) {          \
-    return next(istart, iend);                                                                                     \
+#define LOOP_NEXT(infix)                                                                                  \
+  HEARTH_EXPORT bool GOMP_loop_##infix##_next(long* istart, long* iend) { return next(istart, iend); }    \
+  HEARTH_EXPORT bool GOMP_loop_ull_##infix##_next(unsigned long long* istart, unsigned long long* iend) { \
+    return next(istart, iend);                                                                            \
   }
 
 LOOP_WITH_CHUNK(static, static_, true, false)
@@ -176,62 +181,67 @@ LOOP_RUNTIME(nonmonotonic_runtime, nonmonotonic, false)
 LOOP_RUNTIME(maybe_nonmonotonic_runtime, maybe, false)
 LOOP_RUNTIME(ordered_runtime, monotonic, true)
 
-#define LOOP_SHARED(infix, is_ordered)                                                                              \
-  HEARTH_EXPORT bool GOMP_loop_##infix(long from, long to, long incr, long sched, long chunk, long* istart,         \
-                                       long* iend, std::uintptr_t* reductions, void** mem) {                        \
-    return start_shared(GompLoop::of(from, to, incr), abi::plan_of(Thread::current(), sched, chunk_of(chunk)),      \
-                        is_ordered, istart, iend, reductions, mem);                                                 \
-  }                                                                                                                 \
-  HEARTH_EXPORT bool GOMP_loop_ull_##infix(bool up, unsigned long long from, unsigned long long to,                 \
-                                           unsigned long long incr, long sched, unsigned long long chunk,           \
-                                           unsigned long long* istart, unsigned long long* iend,                    \
-                                           std::uintptr_t* reductions, void** mem) {                                \
-    return start_shared(GompLoop::of(up, from, to, incr), abi::plan_of(Thread::current(), sched, chunk),            \
-                        is_ordered, istart, iend, reductions, mem);                                                 \
+#define LOOP_SHARED(infix, is_ordered)                                                                      \
+  HEARTH_EXPORT bool GOMP_loop_##infix(long from, long to, long incr, long sched, long chunk, long* istart, \
+                                       long* iend, std::uintptr_t* reductions, void** mem) {                \
+    return start_shared(GompLoop::of(from, to, incr),                                                       \
+                        abi::plan_of(Thread::current(), sched, chunk_of(chunk)), is_ordered, istart, iend,  \
+                        reductions, mem);                                                                   \
+  }                                                                                                         \
+  HEARTH_EXPORT bool GOMP_loop_ull_##infix(bool up, unsigned long long from, unsigned long long to,         \
+                                           unsigned long long incr, long sched, unsigned long long chunk,   \
+                                           unsigned long long* istart, unsigned long long* iend,            \
+                                           std::uintptr_t* reductions, void** mem) {                        \
+    return start_shared(GompLoop::of(up, from, to, incr), abi::plan_of(Thread::current(), sched, chunk),    \
+                        is_ordered, istart, iend, reductions, mem);                                         \
   }
 
 LOOP_SHARED(start, false)
 LOOP_SHARED(ordered_start, true)
 
-#define DOACROSS(infix, kind)                                                                                      \
-  HEARTH_EXPORT bool GOMP_loop_doacross_##infix##_start(unsigned ncounts, long* counts, long chunk, long* istart,  \
-                                                        long* iend) {                                              \
-    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk_of(chunk), true), istart, iend,         \
-                          nullptr, nullptr);                                                                       \
-  }                                                                                                                \
-  HEARTH_EXPORT bool GOMP_loop_ull_doacross_##infix##_start(                                                       \
-      unsigned ncounts, unsigned long long* counts, unsigned long long chunk, unsigned long long* istart,          \
-      unsigned long long* iend) {                                                                                  \
-    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk, true), istart, iend, nullptr,          \
-                          nullptr);                                                                                \
+#define DOACROSS(infix, kind)                                                                              \
+  HEARTH_EXPORT bool GOMP_loop_doacross_##infix##_start(unsigned ncounts, long* counts, long chunk,        \
+                                                        long* istart, long* iend) {                        \
+    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk_of(chunk), true), istart, iend, \
+                          nullptr, nullptr);                                                               \
+  }                                                                                                        \
+  HEARTH_EXPORT bool GOMP_loop_ull_doacross_##infix##_start(                                               \
+      unsigned ncounts, unsigned long long* counts, unsigned long long chunk, unsigned long long* istart,  \
+      unsigned long long* iend) {                                                                          \
+    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk, true), istart, iend, nullptr,  \
+                          nullptr);                                                                        \
   }
 
 DOACROSS(static, static_)
 DOACROSS(dynamic, dynamic)
 DOACROSS(guided, guided)
 
-HEARTH_EXPORT bool GOMP_loop_doacross_runtime_start(unsigned ncounts, long* counts, long* istart, long* iend) {
-  return start_doacross(ncounts, counts, abi::runtime_plan(Thread::current(), RuntimeForm::monotonic), istart, iend,
-                        nullptr, nullptr);
+HEARTH_EXPORT bool GOMP_loop_doacross_runtime_start(unsigned ncounts, long* counts, long* istart,
+                                                    long* iend) {
+  return start_doacross(ncounts, counts, abi::runtime_plan(Thread::current(), RuntimeForm::monotonic), istart,
+                        iend, nullptr, nullptr);
 }
 
 HEARTH_EXPORT bool GOMP_loop_ull_doacross_runtime_start(unsigned ncounts, unsigned long long* counts,
-                                                        unsigned long long* istart, unsigned long long* iend) {
-  return start_doacross(ncounts, counts, abi::runtime_plan(Thread::current(), RuntimeForm::monotonic), istart, iend,
-                        nullptr, nullptr);
+                                                        unsigned long long* istart,
+                                                        unsigned long long* iend) {
+  return start_doacross(ncounts, counts, abi::runtime_plan(Thread::current(), RuntimeForm::monotonic), istart,
+                        iend, nullptr, nullptr);
 }
 
-HEARTH_EXPORT bool GOMP_loop_doacross_start(unsigned ncounts, long* counts, long sched, long chunk, long* istart,
-                                            long* iend, std::uintptr_t* reductions, void** mem) {
-  return start_doacross(ncounts, counts, abi::plan_of(Thread::current(), sched, chunk_of(chunk)), istart, iend,
-                        reductions, mem);
+HEARTH_EXPORT bool GOMP_loop_doacross_start(unsigned ncounts, long* counts, long sched, long chunk,
+                                            long* istart, long* iend, std::uintptr_t* reductions,
+                                            void** mem) {
+  return start_doacross(ncounts, counts, abi::plan_of(Thread::current(), sched, chunk_of(chunk)), istart,
+                        iend, reductions, mem);
 }
 
 HEARTH_EXPORT bool GOMP_loop_ull_doacross_start(unsigned ncounts, unsigned long long* counts, long sched,
                                                 unsigned long long chunk, unsigned long long* istart,
-                                                unsigned long long* iend, std::uintptr_t* reductions, void** mem) {
-  return start_doacross(ncounts, counts, abi::plan_of(Thread::current(), sched, chunk), istart, iend, reductions,
-                        mem);
+                                                unsigned long long* iend, std::uintptr_t* reductions,
+                                                void** mem) {
+  return start_doacross(ncounts, counts, abi::plan_of(Thread::current(), sched, chunk), istart, iend,
+                        reductions, mem);
 }
 
 HEARTH_EXPORT void GOMP_loop_end() {

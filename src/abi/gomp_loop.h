@@ -1,6 +1,7 @@
 // What gcc's loop entry points share: the program's loop in the runtime's terms.
 //
-// `long` and `unsigned long long` have 64 bits on every machine that we run on, so one form in unsigned arithmetic does for both.
+// `long` and `unsigned long long` have 64 bits on every machine that we run on, so one form in unsigned
+// arithmetic does for both.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct GompLoop {
               static_cast<std::uint64_t>(end), static_cast<std::uint64_t>(step));
   }
   static GompLoop of(bool up, unsigned long long start, unsigned long long end, unsigned long long step) {
-    return of(up, up ? start < end : start > end, std::uint64_t{start}, std::uint64_t{end}, std::uint64_t{step});
+    return of(up, up ? start < end : start > end, std::uint64_t{start}, std::uint64_t{end},
+              std::uint64_t{step});
   }
 };
 
@@ -43,7 +45,8 @@ rt::LoopPlan runtime_plan(const rt::Thread* self, RuntimeForm form);
 /// A `sched` argument of GOMP_loop_start and its kin.
 rt::LoopPlan plan_of(const rt::Thread* self, long sched, std::uint64_t chunk);
 
-/// What a construct keeps for all members: task reductions, and `*mem` zeroed bytes, whose address replaces the number.
+/// What a construct keeps for all members: task reductions, and `*mem` zeroed bytes, whose address replaces
+/// the number.
 void begin_gomp_share(rt::Thread* self, std::uintptr_t* reductions, void** mem);
 
 }  // namespace hearth::abi

@@ -1,8 +1,9 @@
 // gcc's combined constructs: a parallel region whose members are inside a loop, or sections, from the start.
 //
-// The region's function is begin_and_run() here, which begins the construct for its member and calls the program's. The old forms
-// (GOMP_parallel_loop_*_start, until GCC 4.9) return to the program, which runs the primary thread's share itself; what
-// the workers need is then kept in the slot of the member that forked, who can fork nothing else before GOMP_parallel_end.
+// The region's function is begin_and_run() here, which begins the construct for its member and calls the
+// program's. The old forms (GOMP_parallel_loop_*_start, until GCC 4.9) return to the program, which runs the
+// primary thread's share itself; what the workers need is then kept in the slot of the member that forked,
+// who can fork nothing else before GOMP_parallel_end.
 #include <cstdint>
 #include <cstring>
 
@@ -84,26 +85,27 @@ LoopPlan plain(ScheduleKind kind, long chunk, bool monotonic) {
 
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
 
-#define PARALLEL_LOOP(infix, kind, monotonic)                                                                      \
-  HEARTH_EXPORT void GOMP_parallel_loop_##infix(void (*fn)(void*), void* data, unsigned num_threads, long from,    \
-                                                long to, long incr, long chunk, unsigned flags) {                  \
-    fork_and_join({fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), false},    \
-                  num_threads, flags, HERE);                                                                       \
+#define PARALLEL_LOOP(infix, kind, monotonic)                                                                \
+  HEARTH_EXPORT void GOMP_parallel_loop_##infix(void (*fn)(void*), void* data, unsigned num_threads,         \
+                                                long from, long to, long incr, long chunk, unsigned flags) { \
+    fork_and_join(                                                                                           \
+        {fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), false},        \
+        num_threads, flags, HERE);                                                                           \
   }
 
-#define PARALLEL_LOOP_START(infix, kind)                                                                           \
-  HEARTH_EXPORT void GOMP_parallel_loop_##infix##_start(void (*fn)(void*), void* data, unsigned num_threads,       \
-                                                        long from, long to, long incr, long chunk) {               \
-    fork_only({fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, true), false},             \
-              num_threads, HERE);                                                                                  \
+#define PARALLEL_LOOP_START(infix, kind)                                                                     \
+  HEARTH_EXPORT void GOMP_parallel_loop_##infix##_start(void (*fn)(void*), void* data, unsigned num_threads, \
+                                                        long from, long to, long incr, long chunk) {         \
+    fork_only({fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, true), false},       \
+              num_threads, HERE);                                                                            \
   }
 
-#define PARALLEL_LOOP_RUNTIME(infix, form)                                                                         \
-  HEARTH_EXPORT void GOMP_parallel_loop_##infix(void (*fn)(void*), void* data, unsigned num_threads, long from,    \
-                                                long to, long incr, unsigned flags) {                              \
-    fork_and_join({fn, data, GompLoop::of(from, to, incr),                                                         \
-                   abi::runtime_plan(Thread::current(), RuntimeForm::form), false},                                \
-                  num_threads, flags, HERE);                                                                       \
+#define PARALLEL_LOOP_RUNTIME(infix, form)                                                           \
+  HEARTH_EXPORT void GOMP_parallel_loop_##infix(void (*fn)(void*), void* data, unsigned num_threads, \
+                                                long from, long to, long incr, unsigned flags) {     \
+    fork_and_join({fn, data, GompLoop::of(from, to, incr),                                           \
+                   abi::runtime_plan(Thread::current(), RuntimeForm::form), false},                  \
+                  num_threads, flags, HERE);                                                         \
   }
 
 PARALLEL_LOOP(static, static_, true)
@@ -118,8 +120,8 @@ PARALLEL_LOOP_RUNTIME(runtime, monotonic)
 PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime, nonmonotonic)
 PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime, maybe)
 
-HEARTH_EXPORT void GOMP_parallel_loop_runtime_start(void (*fn)(void*), void* data, unsigned num_threads, long from,
-                                                    long to, long incr) {
+HEARTH_EXPORT void GOMP_parallel_loop_runtime_start(void (*fn)(void*), void* data, unsigned num_threads,
+                                                    long from, long to, long incr) {
   fork_only({fn, data, GompLoop::of(from, to, incr),
              abi::runtime_plan(Thread::current(), RuntimeForm::monotonic), false},
             num_threads, HERE);

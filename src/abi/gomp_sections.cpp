@@ -1,5 +1,5 @@
-// gcc's entry points for sections: translators to runtime/loop.h. Sections are numbered from 1; 0 means that none is left.
-// Each member of the team for itself.
+// gcc's entry points for sections: translators to runtime/loop.h. Sections are numbered from 1; 0 means that
+// none is left. Each member of the team for itself.
 #include "abi/export.h"
 #include "abi/gomp_loop.h"
 #include "abi/work_events.h"

@@ -1,5 +1,5 @@
-// What a construct of gcc's keeps for all members of the team: task reductions and zeroed memory; and the scope construct, which has
-// nothing else. Each member of the team for itself.
+// What a construct of gcc's keeps for all members of the team: task reductions and zeroed memory; and the
+// scope construct, which has nothing else. Each member of the team for itself.
 #include <cstddef>
 #include <cstdint>
 
@@ -16,14 +16,15 @@ void begin_gomp_share(rt::Thread* self, std::uintptr_t* reductions, void** mem) 
   rt::LoopState& loop = self->member->loop;
   if (self->team->size > 1 && loop.share == nullptr) loop.share = rt::enter_share(self);
   if (reductions != nullptr)
-    rt::begin_workshare_reductions(self, reductions, loop.share == nullptr ? nullptr : &loop.share->reductions);
+    rt::begin_workshare_reductions(self, reductions,
+                                   loop.share == nullptr ? nullptr : &loop.share->reductions);
   if (mem != nullptr) *mem = rt::share_memory(self, reinterpret_cast<std::uintptr_t>(*mem));
 }
 
 }  // namespace hearth::abi
 
-// The end of a scope is GOMP_workshare_task_reduction_unregister(), so the slot is left here: what it held is the first member's
-// array, which lives until that call's barrier.
+// The end of a scope is GOMP_workshare_task_reduction_unregister(), so the slot is left here: what it held is
+// the first member's array, which lives until that call's barrier.
 HEARTH_EXPORT void GOMP_scope_start(std::uintptr_t* reductions) {
   hearth::rt::Thread* self = hearth::rt::Thread::current();
   HEARTH_ENTRY(self);

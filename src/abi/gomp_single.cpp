@@ -1,5 +1,5 @@
-// gcc's entry points for single, and what other constructs share among the members: copyprivate, scope, memory of loops.
-// Each member of the team for itself.
+// gcc's entry points for single, and what other constructs share among the members: copyprivate, scope,
+// memory of loops. Each member of the team for itself.
 #include <cstdint>
 
 #include "abi/export.h"
@@ -34,8 +34,8 @@ HEARTH_EXPORT bool GOMP_single_start() {
   return told(self, hearth::rt::single_begin(self));
 }
 
-// Null: the caller runs the construct and tells the others the data by GOMP_single_copy_end(). The program has a barrier after the
-// others have copied.
+// Null: the caller runs the construct and tells the others the data by GOMP_single_copy_end(). The program
+// has a barrier after the others have copied.
 HEARTH_EXPORT void* GOMP_single_copy_start() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);

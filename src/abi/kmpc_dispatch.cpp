@@ -1,7 +1,9 @@
-// clang's dynamically scheduled loops, and sections: translators to runtime/loop.h. Each member of the team for itself.
+// clang's dynamically scheduled loops, and sections: translators to runtime/loop.h. Each member of the team
+// for itself.
 //
-// *_init_* begins a loop, *_next_* gives a chunk (bounds inclusive) or, by 0, says that none is left, which also ends the loop. The
-// calls at the end of an ordered iteration have nothing to do: ordered.h counts them itself.
+// *_init_* begins a loop, *_next_* gives a chunk (bounds inclusive) or, by 0, says that none is left, which
+// also ends the loop. The calls at the end of an ordered iteration have nothing to do: ordered.h counts them
+// itself.
 #include <cstdint>
 #include <type_traits>
 
@@ -95,14 +97,15 @@ template <class T>
 
 // distribute parallel for: the team's block of the league's iterations is what its threads share.
 template <class T>
-[[gnu::always_inline]] inline void dist_dispatch_init(std::int32_t schedule, std::int32_t* last, T lower, T upper,
-                                                      Signed<T> step, Signed<T> chunk) {
+[[gnu::always_inline]] inline void dist_dispatch_init(std::int32_t schedule, std::int32_t* last, T lower,
+                                                      T upper, Signed<T> step, Signed<T> chunk) {
   using U = std::make_unsigned_t<T>;
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const std::uint64_t trip = trip_of<T>(lower, upper, step);
-  const hearth::rt::Block block = hearth::rt::static_block(trip, static_cast<std::uint64_t>(self->team->team_num),
-                                                           static_cast<std::uint64_t>(self->team->num_teams));
+  const hearth::rt::Block block =
+      hearth::rt::static_block(trip, static_cast<std::uint64_t>(self->team->team_num),
+                               static_cast<std::uint64_t>(self->team->num_teams));
   if (last != nullptr) *last = block.first < block.end && block.end == trip;
   const LoopPlan plan = plan_of(self, schedule, std::int64_t{chunk});
   LoopState& loop = self->member->loop;
@@ -121,7 +124,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline std::int32_t dispatch_next(std::int32_t* last, T* lower, T* upper, Signed<T>* stride) {
+[[gnu::always_inline]] inline std::int32_t dispatch_next(std::int32_t* last, T* lower, T* upper,
+                                                         Signed<T>* stride) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   LoopState& loop = self->member->loop;
@@ -144,20 +148,21 @@ template <class T>
 
 }  // namespace
 
-#define DISPATCH(suffix, type, step_type)                                                                            \
-  HEARTH_EXPORT void __kmpc_dispatch_init_##suffix(ident_t*, std::int32_t, std::int32_t schedule, type lower,        \
-                                                   type upper, step_type step, step_type chunk) {                    \
-    dispatch_init<type>(schedule, lower, upper, step, chunk);                                                        \
-  }                                                                                                                  \
-  HEARTH_EXPORT void __kmpc_dist_dispatch_init_##suffix(ident_t*, std::int32_t, std::int32_t schedule,               \
-                                                        std::int32_t* last, type lower, type upper, step_type step,  \
-                                                        step_type chunk) {                                           \
-    dist_dispatch_init<type>(schedule, last, lower, upper, step, chunk);                                             \
-  }                                                                                                                  \
-  HEARTH_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(ident_t*, std::int32_t, std::int32_t* last, type* lower,  \
-                                                           type* upper, step_type* stride) {                         \
-    return dispatch_next<type>(last, lower, upper, stride);                                                          \
-  }                                                                                                                  \
+#define DISPATCH(suffix, type, step_type)                                                                 \
+  HEARTH_EXPORT void __kmpc_dispatch_init_##suffix(ident_t*, std::int32_t, std::int32_t schedule,         \
+                                                   type lower, type upper, step_type step,                \
+                                                   step_type chunk) {                                     \
+    dispatch_init<type>(schedule, lower, upper, step, chunk);                                             \
+  }                                                                                                       \
+  HEARTH_EXPORT void __kmpc_dist_dispatch_init_##suffix(ident_t*, std::int32_t, std::int32_t schedule,    \
+                                                        std::int32_t* last, type lower, type upper,       \
+                                                        step_type step, step_type chunk) {                \
+    dist_dispatch_init<type>(schedule, last, lower, upper, step, chunk);                                  \
+  }                                                                                                       \
+  HEARTH_EXPORT std::int32_t __kmpc_dispatch_next_##suffix(ident_t*, std::int32_t, std::int32_t* last,    \
+                                                           type* lower, type* upper, step_type* stride) { \
+    return dispatch_next<type>(last, lower, upper, stride);                                               \
+  }                                                                                                       \
   HEARTH_EXPORT void __kmpc_dispatch_fini_##suffix(ident_t*, std::int32_t) {}
 
 DISPATCH(4, std::int32_t, std::int32_t)

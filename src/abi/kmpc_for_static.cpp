@@ -1,7 +1,7 @@
 // clang's static schedules, of loops and of distribute: each caller computes its own part. No shared state.
 //
-// Bounds are inclusive. A caller with no iterations gets bounds that make an empty loop. The arithmetic is unsigned in the width of
-// the loop variable, so that bounds near the type's ends do not overflow.
+// Bounds are inclusive. A caller with no iterations gets bounds that make an empty loop. The arithmetic is
+// unsigned in the width of the loop variable, so that bounds near the type's ends do not overflow.
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -61,15 +61,16 @@ struct Bounds {
       *upper = end;
     } else {
       *lower = loop.step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
-      *upper = static_cast<T>(static_cast<typename Loop<T>::U>(*lower) - static_cast<typename Loop<T>::U>(loop.step));
+      *upper = static_cast<T>(static_cast<typename Loop<T>::U>(*lower) -
+                              static_cast<typename Loop<T>::U>(loop.step));
     }
   }
 };
 
 // The part of `who` among `of`, chunks going round: its first chunk, and the distance to its next.
 template <class T>
-bool deal_chunks(const Loop<T>& loop, Bounds<T> bounds, typename Loop<T>::S* stride, std::int64_t chunk, std::uint64_t who,
-                 std::uint64_t of) {
+bool deal_chunks(const Loop<T>& loop, Bounds<T> bounds, typename Loop<T>::S* stride, std::int64_t chunk,
+                 std::uint64_t who, std::uint64_t of) {
   std::uint64_t size = chunk < 1 ? 1 : static_cast<std::uint64_t>(chunk);
   if (size > loop.trip) size = loop.trip;
   const std::uint64_t chunks = (loop.trip - 1) / size + 1;
@@ -78,7 +79,8 @@ bool deal_chunks(const Loop<T>& loop, Bounds<T> bounds, typename Loop<T>::S* str
     // The end of the last chunk is not cut off here: the program compares with its own bound.
     *bounds.lower = static_cast<T>(loop.at(who * size));
     const bool cut = who == chunks - 1;
-    *bounds.upper = cut ? static_cast<T>(loop.at(loop.trip - 1)) : static_cast<T>(loop.at(who * size + size - 1));
+    *bounds.upper =
+        cut ? static_cast<T>(loop.at(loop.trip - 1)) : static_cast<T>(loop.at(who * size + size - 1));
   } else {
     bounds.set_empty(loop);
   }
@@ -95,7 +97,8 @@ bool deal_block(const Loop<T>& loop, Bounds<T> bounds, std::uint64_t who, std::u
 
 // One block each, of whole chunks.
 template <class T>
-bool deal_rounded_block(const Loop<T>& loop, Bounds<T> bounds, std::int64_t chunk, std::uint64_t who, std::uint64_t of) {
+bool deal_rounded_block(const Loop<T>& loop, Bounds<T> bounds, std::int64_t chunk, std::uint64_t who,
+                        std::uint64_t of) {
   const std::uint64_t size = chunk < 1 ? 1 : static_cast<std::uint64_t>(chunk);
   const std::uint64_t even = (loop.trip - 1) / of + 1;
   const std::uint64_t block = ((even - 1) / size + 1) * size;
@@ -119,21 +122,24 @@ typename Loop<T>::S whole_stride(const Loop<T>& loop) {
 }
 
 template <class T>
-[[gnu::always_inline]] inline void for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T* upper,
-                                                   typename Loop<T>::S* stride, typename Loop<T>::S step,
-                                                   typename Loop<T>::S chunk, std::int32_t source_flags) {
+[[gnu::always_inline]] inline void for_static_init(std::int32_t schedule, std::int32_t* last, T* lower,
+                                                   T* upper, typename Loop<T>::S* stride,
+                                                   typename Loop<T>::S step, typename Loop<T>::S chunk,
+                                                   std::int32_t source_flags) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const abi::DecodedSchedule given = abi::DecodedSchedule::of(schedule);
   const Loop<T> loop(*lower, *upper, step);
   const bool distribute = given.kind == abi::kDistribute || given.kind == abi::kDistributeChunked;
   const auto who = static_cast<std::uint64_t>(distribute ? self->team->team_num : self->tid);
-  const auto of = static_cast<std::uint64_t>(distribute ? self->team->num_teams : static_cast<std::int32_t>(self->team->size));
+  const auto of = static_cast<std::uint64_t>(distribute ? self->team->num_teams
+                                                        : static_cast<std::int32_t>(self->team->size));
   if (hearth::rt::events::active()) {
     constexpr std::int32_t kSections = 0x400, kDistributeFlag = 0x800;  // in ident_t::flags
-    abi::begin_work(self, (source_flags & kSections) != 0                       ? ompt_work_sections
-                          : distribute || (source_flags & kDistributeFlag) != 0 ? ompt_work_distribute
-                                                                                : ompt_work_loop_static,
+    abi::begin_work(self,
+                    (source_flags & kSections) != 0                       ? ompt_work_sections
+                    : distribute || (source_flags & kDistributeFlag) != 0 ? ompt_work_distribute
+                                                                          : ompt_work_loop_static,
                     loop.trip);
   }
   if (loop.trip == 0) {  // the bounds say so already
@@ -147,8 +153,12 @@ template <class T>
     const Bounds<T> bounds{lower, upper};
     switch (given.kind) {
       case abi::kStaticChunked:
-      case abi::kDistributeChunked: is_last = deal_chunks(loop, bounds, stride, std::int64_t{chunk}, who, of); break;
-      case abi::kStaticBalancedChunked: is_last = deal_rounded_block(loop, bounds, std::int64_t{chunk}, who, of); break;
+      case abi::kDistributeChunked:
+        is_last = deal_chunks(loop, bounds, stride, std::int64_t{chunk}, who, of);
+        break;
+      case abi::kStaticBalancedChunked:
+        is_last = deal_rounded_block(loop, bounds, std::int64_t{chunk}, who, of);
+        break;
       default: is_last = deal_block(loop, bounds, who, of); break;
     }
   }
@@ -187,8 +197,8 @@ void dist_for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T
 
 // distribute with dist_schedule(static, chunk): the team's first chunk.
 template <class T>
-void team_static_init(std::int32_t* last, T* lower, T* upper, typename Loop<T>::S* stride, typename Loop<T>::S step,
-                      typename Loop<T>::S chunk) {
+void team_static_init(std::int32_t* last, T* lower, T* upper, typename Loop<T>::S* stride,
+                      typename Loop<T>::S step, typename Loop<T>::S chunk) {
   Thread* self = Thread::current();
   const Loop<T> loop(*lower, *upper, step);
   if (loop.trip == 0) {
@@ -204,21 +214,22 @@ void team_static_init(std::int32_t* last, T* lower, T* upper, typename Loop<T>::
 }  // namespace
 
 // The four widths; `step_type` is the signed type of the same width.
-#define FOR_STATIC(suffix, type, step_type)                                                                          \
-  HEARTH_EXPORT void __kmpc_for_static_init_##suffix(ident_t* where, std::int32_t, std::int32_t schedule,            \
-                                                     std::int32_t* last, type* lower, type* upper,                   \
-                                                     step_type* stride, step_type step, step_type chunk) {           \
-    for_static_init<type>(schedule, last, lower, upper, stride, step, chunk, where == nullptr ? 0 : where->flags);   \
-  }                                                                                                                  \
-  HEARTH_EXPORT void __kmpc_dist_for_static_init_##suffix(                                                           \
-      ident_t*, std::int32_t, std::int32_t schedule, std::int32_t* last, type* lower, type* upper,                   \
-      type* upper_of_team, step_type* stride, step_type step, step_type chunk) {                                     \
-    dist_for_static_init<type>(schedule, last, lower, upper, upper_of_team, stride, step, chunk);                    \
-  }                                                                                                                  \
-  HEARTH_EXPORT void __kmpc_team_static_init_##suffix(ident_t*, std::int32_t, std::int32_t* last, type* lower,       \
-                                                      type* upper, step_type* stride, step_type step,                \
-                                                      step_type chunk) {                                             \
-    team_static_init<type>(last, lower, upper, stride, step, chunk);                                                 \
+#define FOR_STATIC(suffix, type, step_type)                                                                \
+  HEARTH_EXPORT void __kmpc_for_static_init_##suffix(ident_t* where, std::int32_t, std::int32_t schedule,  \
+                                                     std::int32_t* last, type* lower, type* upper,         \
+                                                     step_type* stride, step_type step, step_type chunk) { \
+    for_static_init<type>(schedule, last, lower, upper, stride, step, chunk,                               \
+                          where == nullptr ? 0 : where->flags);                                            \
+  }                                                                                                        \
+  HEARTH_EXPORT void __kmpc_dist_for_static_init_##suffix(                                                 \
+      ident_t*, std::int32_t, std::int32_t schedule, std::int32_t* last, type* lower, type* upper,         \
+      type* upper_of_team, step_type* stride, step_type step, step_type chunk) {                           \
+    dist_for_static_init<type>(schedule, last, lower, upper, upper_of_team, stride, step, chunk);          \
+  }                                                                                                        \
+  HEARTH_EXPORT void __kmpc_team_static_init_##suffix(ident_t*, std::int32_t, std::int32_t* last,          \
+                                                      type* lower, type* upper, step_type* stride,         \
+                                                      step_type step, step_type chunk) {                   \
+    team_static_init<type>(last, lower, upper, stride, step, chunk);                                       \
   }
 
 FOR_STATIC(4, std::int32_t, std::int32_t)

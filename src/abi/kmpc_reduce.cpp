@@ -1,6 +1,7 @@
 // clang's reductions: translators to runtime/reduction.h. Each member of the team for itself.
 //
-// 1: combine into the variables, then call the end; 2: use the atomic updates (nowait: no end follows); 0: nothing to do.
+// 1: combine into the variables, then call the end; 2: use the atomic updates (nowait: no end follows); 0:
+// nothing to do.
 #include <cstddef>
 #include <cstdint>
 
@@ -18,12 +19,14 @@ namespace events = hearth::rt::events;
 
 namespace {
 
-constexpr std::int32_t kHasAtomic = 0x10;  // in ident_t::flags: the program has atomic updates for this reduction
+constexpr std::int32_t kHasAtomic =
+    0x10;  // in ident_t::flags: the program has atomic updates for this reduction
 
 // Zeroed storage of 32 bytes, shared by name; its first four are the lock.
 Lock& lock_of(std::int32_t* name) { return *reinterpret_cast<Lock*>(name); }
 
-ReduceStep begin(Thread* self, ident_t* where, void* data, void (*combine)(void*, void*), std::int32_t* name) {
+ReduceStep begin(Thread* self, ident_t* where, void* data, void (*combine)(void*, void*),
+                 std::int32_t* name) {
   if (events::active()) events::reduction_begin(self);
   const bool has_atomic = where != nullptr && (where->flags & kHasAtomic) != 0;
   const ReduceStep step = hearth::rt::reduce_begin(self, data, combine, lock_of(name), has_atomic);
@@ -37,8 +40,9 @@ void name_barrier(Thread* self) {
 
 }  // namespace
 
-HEARTH_EXPORT std::int32_t __kmpc_reduce_nowait(ident_t* where, std::int32_t, std::int32_t, std::size_t, void* data,
-                                                void (*combine)(void*, void*), std::int32_t* name) {
+HEARTH_EXPORT std::int32_t __kmpc_reduce_nowait(ident_t* where, std::int32_t, std::int32_t, std::size_t,
+                                                void* data, void (*combine)(void*, void*),
+                                                std::int32_t* name) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const ReduceStep step = begin(self, where, data, combine, name);

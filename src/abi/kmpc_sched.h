@@ -36,7 +36,8 @@ struct DecodedSchedule {
     DecodedSchedule out{static_cast<std::int32_t>(bits & ~(kMonotonic | kNonmonotonic))};
     out.monotonic = (bits & kMonotonic) != 0;
     out.nonmonotonic = (bits & kNonmonotonic) != 0;
-    // The kinds stand at 33, their ordered forms 32 further, and both again, 128 further, for loops whose iterations are not merged.
+    // The kinds stand at 33, their ordered forms 32 further, and both again, 128 further, for loops whose
+    // iterations are not merged.
     constexpr std::int32_t kNoMerge = 160, kShift = 128, kOrdered = 64, kOrderedEnd = 73, kOrderedShift = 32;
     if (out.kind >= kNoMerge) out.kind -= kShift;
     if (out.kind > kOrdered && out.kind < kOrderedEnd) {

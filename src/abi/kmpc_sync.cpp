@@ -1,5 +1,5 @@
-// clang's single, masked, copyprivate, scope, flush and split barriers: translators to the core. Each member of the team for
-// itself; the thread knows who it is, so `gtid` is ignored.
+// clang's single, masked, copyprivate, scope, flush and split barriers: translators to the core. Each member
+// of the team for itself; the thread knows who it is, so `gtid` is ignored.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -74,10 +74,10 @@ HEARTH_EXPORT void __kmpc_end_masked(ident_t*, std::int32_t) {
   end_masked(self);
 }
 
-// The member that ran the single construct (`ran_it`) gives its data, the others copy. The second barrier keeps the data
-// alive until all have.
-HEARTH_EXPORT void __kmpc_copyprivate(ident_t*, std::int32_t, std::size_t, void* data, void (*copy)(void*, void*),
-                                      std::int32_t ran_it) {
+// The member that ran the single construct (`ran_it`) gives its data, the others copy. The second barrier
+// keeps the data alive until all have.
+HEARTH_EXPORT void __kmpc_copyprivate(ident_t*, std::int32_t, std::size_t, void* data,
+                                      void (*copy)(void*, void*), std::int32_t ran_it) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   std::atomic<void*>& shared = self->team->copyprivate;

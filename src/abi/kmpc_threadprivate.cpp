@@ -1,4 +1,5 @@
-// clang's threadprivate variables without thread-local storage: translators to runtime/threadprivate.h. Any thread.
+// clang's threadprivate variables without thread-local storage: translators to runtime/threadprivate.h. Any
+// thread.
 //
 // The program's `cache` (a word per variable) is not needed: a thread finds its copies in a table of its own.
 #include <cstddef>
@@ -15,12 +16,14 @@ HEARTH_EXPORT void* __kmpc_threadprivate(ident_t*, std::int32_t, void* variable,
   return hearth::rt::threadprivate_copy(Thread::current(), variable, size);
 }
 
-HEARTH_EXPORT void* __kmpc_threadprivate_cached(ident_t*, std::int32_t, void* variable, std::size_t size, void***) {
+HEARTH_EXPORT void* __kmpc_threadprivate_cached(ident_t*, std::int32_t, void* variable, std::size_t size,
+                                                void***) {
   return hearth::rt::threadprivate_copy(Thread::current(), variable, size);
 }
 
 HEARTH_EXPORT void __kmpc_threadprivate_register(ident_t*, void* variable, hearth::rt::Constructor construct,
-                                                 hearth::rt::CopyConstructor copy, hearth::rt::Destructor destroy) {
+                                                 hearth::rt::CopyConstructor copy,
+                                                 hearth::rt::Destructor destroy) {
   ThreadprivateMakers makers;
   makers.construct = reinterpret_cast<void*>(construct);
   makers.copy = reinterpret_cast<void*>(copy);
@@ -31,7 +34,8 @@ HEARTH_EXPORT void __kmpc_threadprivate_register(ident_t*, void* variable, heart
 HEARTH_EXPORT void __kmpc_threadprivate_register_vec(ident_t*, void* variable,
                                                      hearth::rt::VectorConstructor construct,
                                                      hearth::rt::VectorCopyConstructor copy,
-                                                     hearth::rt::VectorDestructor destroy, std::size_t length) {
+                                                     hearth::rt::VectorDestructor destroy,
+                                                     std::size_t length) {
   ThreadprivateMakers makers;
   makers.construct = reinterpret_cast<void*>(construct);
   makers.copy = reinterpret_cast<void*>(copy);

@@ -1,4 +1,5 @@
-// The ordered construct, for both compilers: translators to runtime/ordered.h. Each member of the team for itself.
+// The ordered construct, for both compilers: translators to runtime/ordered.h. Each member of the team for
+// itself.
 #include <cstdint>
 
 #include "abi/export.h"

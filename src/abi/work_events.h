@@ -1,7 +1,8 @@
-// Telling a tool of worksharing constructs: one begin and one end per member and construct, whatever way it leaves.
+// Telling a tool of worksharing constructs: one begin and one end per member and construct, whatever way it
+// leaves.
 //
-// LoopState::work remembers what was begun, so that the end matches, and a construct that was left without a word (cancelled) is
-// ended before the next begins. By the member, behind one load of events::active().
+// LoopState::work remembers what was begun, so that the end matches, and a construct that was left without a
+// word (cancelled) is ended before the next begins. By the member, behind one load of events::active().
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,7 @@ inline ompt_work_t work_kind(const rt::LoopPlan& plan) {
 
 /// The implicit barrier at the end of a worksharing construct.
 inline void name_barrier_after_work(rt::Thread* self) {
-  if (rt::events::active())
-    rt::events::set_barrier_kind(self, ompt_sync_region_barrier_implicit_workshare);
+  if (rt::events::active()) rt::events::set_barrier_kind(self, ompt_sync_region_barrier_implicit_workshare);
 }
 
 }  // namespace hearth::abi

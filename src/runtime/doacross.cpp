@@ -14,7 +14,8 @@ namespace {
 using Word = std::atomic<std::uint64_t>;
 
 constexpr std::uint64_t kWordsPerLine = kCacheLine / sizeof(Word);
-constexpr std::uint64_t kSpacedRows = 8192;  // up to this many rows each gets a line of its own: half a megabyte
+constexpr std::uint64_t kSpacedRows =
+    8192;  // up to this many rows each gets a line of its own: half a megabyte
 constexpr std::uint64_t kBits = 64;
 
 // The zeroed words of the construct, made by whichever member comes first.
@@ -22,10 +23,13 @@ Word* shared_words(WorkShare* share, std::uint64_t count) {
   void* seen = share->flags.load(std::memory_order_acquire);
   if (seen == nullptr) {
     void* mine = std::calloc(count, sizeof(Word));
-    if (mine == nullptr) fatal("out of memory: no room for the %llu words of a doacross loop", static_cast<unsigned long long>(count));
+    if (mine == nullptr)
+      fatal("out of memory: no room for the %llu words of a doacross loop",
+            static_cast<unsigned long long>(count));
     count_shared_write();
     // Release: others see the zeroes. Acquire: so do we, if somebody else was first.
-    if (share->flags.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (share->flags.compare_exchange_strong(seen, mine, std::memory_order_acq_rel,
+                                             std::memory_order_acquire))
       seen = mine;
     else
       std::free(mine);
@@ -34,7 +38,8 @@ Word* shared_words(WorkShare* share, std::uint64_t count) {
 }
 
 Word* words_of(const LoopState& loop) {
-  return static_cast<Word*>(loop.doacross->flags.load(std::memory_order_relaxed));  // seen by rows_ or points_begin()
+  return static_cast<Word*>(
+      loop.doacross->flags.load(std::memory_order_relaxed));  // seen by rows_ or points_begin()
 }
 
 std::uint64_t* new_shape(LoopState& loop, std::size_t words) {
@@ -117,7 +122,8 @@ void points_begin(Thread* self, std::size_t dims, const DoacrossDim* space) {
     const auto lower = static_cast<std::uint64_t>(dim.lower), upper = static_cast<std::uint64_t>(dim.upper);
     const bool empty = dim.step > 0 ? dim.upper < dim.lower : dim.upper > dim.lower;
     const std::uint64_t way = dim.step > 0 ? upper - lower : lower - upper;
-    const std::uint64_t length = dim.step > 0 ? static_cast<std::uint64_t>(dim.step) : 0 - static_cast<std::uint64_t>(dim.step);
+    const std::uint64_t length =
+        dim.step > 0 ? static_cast<std::uint64_t>(dim.step) : 0 - static_cast<std::uint64_t>(dim.step);
     shape[3 * d] = lower;
     shape[3 * d + 1] = static_cast<std::uint64_t>(dim.step);
     shape[3 * d + 2] = empty ? 0 : way / length + 1;

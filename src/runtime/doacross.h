@@ -1,9 +1,11 @@
-// Loops whose iterations wait for earlier ones: ordered(n) with depend(source) and depend(sink:...), or doacross.
+// Loops whose iterations wait for earlier ones: ordered(n) with depend(source) and depend(sink:...), or
+// doacross.
 //
-// Two forms, by what the compilers pass. gcc numbers the iterations of the distributed loop (collapsed loops flattened), all of
-// whose inner iterations one member runs in order: a word per iteration says how far it has come. clang passes all
-// loops' indices and does not say how many are collapsed: a bit per point of the iteration space. Either lives in a slot
-// (workshare.h) that the last member to leave empties. Writers release, waiters acquire.
+// Two forms, by what the compilers pass. gcc numbers the iterations of the distributed loop (collapsed loops
+// flattened), all of whose inner iterations one member runs in order: a word per iteration says how far it
+// has come. clang passes all loops' indices and does not say how many are collapsed: a bit per point of the
+// iteration space. Either lives in a slot (workshare.h) that the last member to leave empties. Writers
+// release, waiters acquire.
 #pragma once
 
 #include <cstddef>

@@ -1,23 +1,26 @@
 // Protocols of the loops that share state.
 //
-// Counter (monotonic dynamic, guided, ordered, sections): {number of the construct, next unit}. A member finds its own
-// number and takes units with a compare-and-swap; an older number, and it starts the construct at unit 0; a newer one, and the
-// construct has nothing left, since nobody goes on before that.
+// Counter (monotonic dynamic, guided, ordered, sections): {number of the construct, next unit}. A member
+// finds its own number and takes units with a compare-and-swap; an older number, and it starts the construct
+// at unit 0; a newer one, and the construct has nothing left, since nobody goes on before that.
 //
-// Ranges (nonmonotonic dynamic): {generation, first unit, end unit} per member and construct, the whole state in one word, so that
-// equal words mean equal states and a compare-and-swap cannot be fooled. The owner takes units from the front, thieves half from
-// the back. A member's block is computed, not set up: the first to touch the range, owner or thief, installs the block. A range of
-// an older generation may be installed once its owner has left that construct, which it says by kLeft; thieves step over
-// one whose owner is still inside (kWorkShares constructs behind), and its owner will run the block itself. An owner that finds a
-// newer generation was overtaken before anybody touched its block, and runs the block alone. No order is needed: the words say
-// everything, and nothing is published through them.
+// Ranges (nonmonotonic dynamic): {generation, first unit, end unit} per member and construct, the whole state
+// in one word, so that equal words mean equal states and a compare-and-swap cannot be fooled. The owner takes
+// units from the front, thieves half from the back. A member's block is computed, not set up: the first to
+// touch the range, owner or thief, installs the block. A range of an older generation may be installed once
+// its owner has left that construct, which it says by kLeft; thieves step over one whose owner is still
+// inside (kWorkShares constructs behind), and its owner will run the block itself. An owner that finds a
+// newer generation was overtaken before anybody touched its block, and runs the block alone. No order is
+// needed: the words say everything, and nothing is published through them.
 //
-// The last chunk stands in no range: both compilers take a lastprivate variable from the thread that ran it, as that thread left it,
-// so it must be that thread's last. Whoever first finds nothing left claims it, in `exhausted`, which tells the others too.
+// The last chunk stands in no range: both compilers take a lastprivate variable from the thread that ran it,
+// as that thread left it, so it must be that thread's last. Whoever first finds nothing left claims it, in
+// `exhausted`, which tells the others too.
 //
-// An owner, and whoever takes from the counter, reserves several chunks at once while chunks turn out to be short: from one
-// chunk up, twice as many each time the last reserve was used up in kShort ticks, and at most an eighth of a member's part of
-// what remains. A reserve cannot be stolen, so chunks that take long are taken one by one.
+// An owner, and whoever takes from the counter, reserves several chunks at once while chunks turn out to be
+// short: from one chunk up, twice as many each time the last reserve was used up in kShort ticks, and at most
+// an eighth of a member's part of what remains. A reserve cannot be stolen, so chunks that take long are
+// taken one by one.
 #include "runtime/loop.h"
 
 #include "runtime/ordered.h"
@@ -26,7 +29,8 @@
 namespace hearth::rt {
 namespace {
 
-// Some microseconds of the processor's time stamp: short beside what a late thread would lose, long beside an atomic.
+// Some microseconds of the processor's time stamp: short beside what a late thread would lose, long beside an
+// atomic.
 #if defined(__x86_64__)
 constexpr std::uint64_t kShort = 12000;
 std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
@@ -44,8 +48,8 @@ std::uint64_t ticks() { return 1; }
 
 constexpr std::uint32_t kSlots = Team::kWorkShares;
 
-// --- ranges: units of 20 bits, generations of 24. A member would have to be 2^26 nowait loops behind before a generation
-// could be taken for another.
+// --- ranges: units of 20 bits, generations of 24. A member would have to be 2^26 nowait loops behind before
+// a generation could be taken for another.
 constexpr int kUnitBits = 20;
 constexpr std::uint32_t kUnitMask = (1u << kUnitBits) - 1;
 constexpr std::uint64_t kMaxRangeUnits = kUnitMask - 1;
@@ -69,7 +73,8 @@ struct Range {
     return static_cast<std::int32_t>((generation - other) << 8) >> 8;
   }
 };
-static_assert(Range{kGenerationMask, kUnitMask, kUnitMask}.word() == kUnusedRange, "unused ranges are left in -1");
+static_assert(Range{kGenerationMask, kUnitMask, kUnitMask}.word() == kUnusedRange,
+              "unused ranges are left in -1");
 
 std::uint32_t generation_of(std::uint32_t number) { return number / kSlots & kGenerationMask; }
 
@@ -258,7 +263,8 @@ void leave_range(Thread* self) {
 
 // The next chunk of a static schedule with chunks; `next` is where the last one ended.
 bool next_round(LoopState& loop) {
-  // units counts the chunks that are left of a round on: chunk `minimum` is ours next, and every units-th after it.
+  // units counts the chunks that are left of a round on: chunk `minimum` is ours next, and every units-th
+  // after it.
   if (loop.minimum >= ceil_div(loop.trip, loop.chunk)) return false;
   loop.next = loop.minimum * loop.chunk;
   loop.end = loop.trip - loop.next > loop.chunk ? loop.next + loop.chunk : loop.trip;

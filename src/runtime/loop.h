@@ -1,7 +1,9 @@
-// Worksharing loops and sections: who runs which iterations. The hot path is next_chunk(), mostly without an atomic.
+// Worksharing loops and sections: who runs which iterations. The hot path is next_chunk(), mostly without an
+// atomic.
 //
-// Called by each member of the team for itself: begin_loop(), next_chunk() until it returns false, end_loop(). Static
-// schedules need no shared state; the others use what workshare.h has. loop.cpp tells the protocols.
+// Called by each member of the team for itself: begin_loop(), next_chunk() until it returns false,
+// end_loop(). Static schedules need no shared state; the others use what workshare.h has. loop.cpp tells the
+// protocols.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +22,10 @@ enum class ScheduleKind : std::uint8_t { static_ = 1, dynamic = 2, guided = 3, a
 
 struct LoopPlan {
   ScheduleKind kind = ScheduleKind::static_;
-  std::uint64_t chunk = 0;   // 0: none given
-  bool monotonic = false;    // dynamic: chunks of one member come in rising order
-  bool ordered = false;      // with ordered regions
-  bool doacross = false;     // iterations wait for earlier ones: they must be handed out in order, one by one
+  std::uint64_t chunk = 0;  // 0: none given
+  bool monotonic = false;   // dynamic: chunks of one member come in rising order
+  bool ordered = false;     // with ordered regions
+  bool doacross = false;    // iterations wait for earlier ones: they must be handed out in order, one by one
   bool whole_chunks = false;  // simd: chunks, and static blocks, are multiples of `chunk`
 };
 

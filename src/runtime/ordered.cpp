@@ -18,7 +18,8 @@ void wait_for_turn(Thread* self, const LoopState& loop) {
 void pass_on(Thread* self, LoopState& loop) {
   loop.ordered_passed = true;
   count_shared_write();
-  loop.share->turn.store(loop.ordered_end, std::memory_order_release);  // pairs with the load in wait_for_turn()
+  loop.share->turn.store(loop.ordered_end,
+                         std::memory_order_release);  // pairs with the load in wait_for_turn()
   self->team->events.notify_all();
 }
 

@@ -1,8 +1,9 @@
 // The ordered construct in a worksharing loop.
 //
-// The slot of the loop (workshare.h) holds the first iteration of the chunk whose turn it is. A member waits for its chunk's turn,
-// runs the ordered regions of its iterations, and passes the turn on after the last one; or, if some iterations had none, when
-// it asks for its next chunk. Only the member whose turn it is writes the word.
+// The slot of the loop (workshare.h) holds the first iteration of the chunk whose turn it is. A member waits
+// for its chunk's turn, runs the ordered regions of its iterations, and passes the turn on after the last
+// one; or, if some iterations had none, when it asks for its next chunk. Only the member whose turn it is
+// writes the word.
 #pragma once
 
 #include "runtime/thread.h"

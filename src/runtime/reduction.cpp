@@ -40,7 +40,8 @@ bool combine_tree(Thread* self, void* data, void (*combine)(void*, void*)) {
 
 }  // namespace
 
-ReduceStep reduce_begin(Thread* self, void* data, void (*combine)(void*, void*), Lock& lock, bool has_atomic) {
+ReduceStep reduce_begin(Thread* self, void* data, void (*combine)(void*, void*), Lock& lock,
+                        bool has_atomic) {
   std::uint8_t& method = self->member->loop.reduce_method;
   method = kAlone;
   if (self->team->size == 1) return ReduceStep::combine;

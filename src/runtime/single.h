@@ -9,7 +9,8 @@
 
 namespace hearth::rt {
 
-/// Whether the caller runs this single construct. Team::singles counts the constructs of the region that have been claimed.
+/// Whether the caller runs this single construct. Team::singles counts the constructs of the region that have
+/// been claimed.
 inline bool single_begin(Thread* self) {
   Team* team = self->team;
   if (team->size == 1) return true;

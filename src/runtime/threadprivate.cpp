@@ -89,13 +89,15 @@ void fill(const Variable& v, void* copy) {
 }
 
 std::size_t hash(const void* address) {
-  return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) >> 3) * 0x9e3779b97f4a7c15u >> 20);
+  return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) >> 3) * 0x9e3779b97f4a7c15u >>
+                                  20);
 }
 
 // The entry of that address, or the free place where it belongs.
 Copy& place_of(const Copies& copies, const void* address) {
   std::size_t i = hash(address) & (copies.places - 1);
-  while (copies.table[i].address != nullptr && copies.table[i].address != address) i = (i + 1) & (copies.places - 1);
+  while (copies.table[i].address != nullptr && copies.table[i].address != address)
+    i = (i + 1) & (copies.places - 1);
   return copies.table[i];
 }
 

@@ -95,7 +95,8 @@ void leave_share(Thread* self, WorkShare* share) {
   const std::uint32_t number = share->number.load(std::memory_order_relaxed);
   count_shared_write();
   // acq_rel: the last to leave clears what all the others have used.
-  if (share->left.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(team->size)) return;
+  if (share->left.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(team->size))
+    return;
   empty_slot(*share);
   count_shared_write();
   share->number.store(number + kSlots, std::memory_order_release);  // pairs with the load in enter_share()
@@ -115,7 +116,8 @@ void* share_memory(Thread* self, std::size_t bytes) {
   void* mine = zeroed();
   count_shared_write();
   // Release: others see the zeroes. Acquire: so do we, if somebody else was first.
-  if (loop.share->memory.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))
+  if (loop.share->memory.compare_exchange_strong(seen, mine, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire))
     return mine;
   std::free(mine);
   return seen;

@@ -1,19 +1,23 @@
 // What a team shares for its worksharing constructs.
 //
-// Members number the constructs that they meet, each kind for itself, over all regions of the team; since all members meet
-// the same constructs in the same order, equal numbers mean the same construct. Numbers stand in the shared words, so
-// that a word tells whether it is about my construct, about an older one (then I may take it over), or about a newer one.
-// Nothing is set up before a construct, nothing is torn down after it, and a fast member runs ahead of a slow one:
+// Members number the constructs that they meet, each kind for itself, over all regions of the team; since all
+// members meet the same constructs in the same order, equal numbers mean the same construct. Numbers stand in
+// the shared words, so that a word tells whether it is about my construct, about an older one (then I may
+// take it over), or about a newer one. Nothing is set up before a construct, nothing is torn down after it,
+// and a fast member runs ahead of a slow one:
 //
-// - `counter` (sections, monotonic and guided loops): number and next unit in one word. A member leaves such a construct
+// - `counter` (sections, monotonic and guided loops): number and next unit in one word. A member leaves such
+// a construct
 //   when nothing is left, so whoever finds a newer number knows that nothing is left of its own.
 // - `ranges` (nonmonotonic loops): kWorkShares ranges a member, used in turn; loop.cpp tells the protocol.
-// - `slots` (ordered, doacross, memory and reductions of a construct): state that a slow member still needs when a fast one is
-//   at the next construct. Of kWorkShares in turn; a member waits for its slot until everybody has left the construct that
-//   had it before.
+// - `slots` (ordered, doacross, memory and reductions of a construct): state that a slow member still needs
+// when a fast one is
+//   at the next construct. Of kWorkShares in turn; a member waits for its slot until everybody has left the
+//   construct that had it before.
 //
-// Numbers start again, and everything is wiped, when members may have met different numbers of constructs: after a
-// cancelled region, and when the size of the team has changed (restart_workshares(), by the primary thread between regions).
+// Numbers start again, and everything is wiped, when members may have met different numbers of constructs:
+// after a cancelled region, and when the size of the team has changed (restart_workshares(), by the primary
+// thread between regions).
 #pragma once
 
 #include <atomic>
@@ -54,7 +58,8 @@ struct WorkShares {
   StealRange* ranges = nullptr;  // capacity for each of kWorkShares
 };
 
-/// Between regions, by the primary thread: members start counting anew. Makes the shared state of a team that has none.
+/// Between regions, by the primary thread: members start counting anew. Makes the shared state of a team that
+/// has none.
 void restart_workshares(Team* team);
 /// At the start of a region for which restart_workshares() was called, by each member.
 void restart_member(Member* member);
@@ -69,11 +74,12 @@ void* share_memory(Thread* self, std::size_t bytes);
 /// Leave what the construct kept in LoopState::share.
 void end_share(Thread* self);
 
-/// `cancel for` and `cancel sections`: such a construct ends in a barrier, so between two barriers of a region at most one can be
-/// cancelled, and counting barriers names it.
+/// `cancel for` and `cancel sections`: such a construct ends in a barrier, so between two barriers of a
+/// region at most one can be cancelled, and counting barriers names it.
 void cancel_workshare(Thread* self);
 bool workshare_cancelled(const Thread* self);
-/// The same, or the region is cancelled: whoever waits in a construct for another member must not wait for one that has left.
+/// The same, or the region is cancelled: whoever waits in a construct for another member must not wait for
+/// one that has left.
 inline bool construct_cancelled(const Thread* self) {
   return self->team->cancel.load(std::memory_order_relaxed) != 0 || workshare_cancelled(self);
 }

@@ -4,47 +4,44 @@
 
 static int touched;
 
-#define CANCEL(...)                                                  \
-  for (int r = 0; r < 20; ++r) {                                     \
-    int ran = 0;                                                     \
-    PRAGMA(omp parallel)                                             \
-    {                                                                \
-      PRAGMA(omp for schedule(__VA_ARGS__) reduction(+ : ran))       \
-      for (int i = 0; i < 2000; ++i) {                               \
-        PRAGMA(omp cancellation point for)                           \
-        ++ran;                                                       \
-        if (i % 100 == 50) {                                         \
-          PRAGMA(omp cancel for)                                     \
-        }                                                            \
-      }                                                              \
-      PRAGMA(omp for schedule(__VA_ARGS__))                          \
-      for (int i = 0; i < 300; ++i) HIT(i);                          \
-      PRAGMA(omp for schedule(dynamic))                              \
-      for (int i = 0; i < 300; ++i) HIT(i);                          \
-    }                                                                \
-    if (ran >= 2000) fail("cancelled " #__VA_ARGS__, ran, 1999);     \
-  }                                                                  \
-  check_hits("loops after a cancelled one, " #__VA_ARGS__, 300, 40); \
-  for (int r = 0; r < 20; ++r) {                                     \
-    PRAGMA(omp parallel)                                             \
-    {                                                                \
-      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                   \
+#define CANCEL(...)                                                                    \
+  for (int r = 0; r < 20; ++r) {                                                       \
+    int ran = 0;                                                                       \
+    PRAGMA(omp parallel) {                                                             \
+      PRAGMA(omp for schedule(__VA_ARGS__) reduction(+ : ran))                         \
+      for (int i = 0; i < 2000; ++i) {                                                 \
+        PRAGMA(omp cancellation point for)                                             \
+        ++ran;                                                                         \
+        if (i % 100 == 50) {                                                           \
+          PRAGMA(omp cancel for)                                                       \
+        }                                                                              \
+      }                                                                                \
+      PRAGMA(omp for schedule(__VA_ARGS__))                                            \
+      for (int i = 0; i < 300; ++i) HIT(i);                                            \
+      PRAGMA(omp for schedule(dynamic))                                                \
+      for (int i = 0; i < 300; ++i) HIT(i);                                            \
+    }                                                                                  \
+    if (ran >= 2000) fail("cancelled " #__VA_ARGS__, ran, 1999);                       \
+  }                                                                                    \
+  check_hits("loops after a cancelled one, " #__VA_ARGS__, 300, 40);                   \
+  for (int r = 0; r < 20; ++r) {                                                       \
+    PRAGMA(omp parallel) {                                                             \
+      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                     \
       for (int i = 0; i < 500; ++i) __atomic_fetch_add(&touched, 1, __ATOMIC_RELAXED); \
-      if (omp_get_thread_num() == r % omp_get_num_threads()) {       \
-        PRAGMA(omp cancel parallel)                                  \
-      }                                                              \
-      PRAGMA(omp for schedule(__VA_ARGS__))                          \
+      if (omp_get_thread_num() == r % omp_get_num_threads()) {                         \
+        PRAGMA(omp cancel parallel)                                                    \
+      }                                                                                \
+      PRAGMA(omp for schedule(__VA_ARGS__))                                            \
       for (int i = 0; i < 500; ++i) __atomic_fetch_add(&touched, 1, __ATOMIC_RELAXED); \
-      PRAGMA(omp cancellation point parallel)                        \
-    }                                                                \
-    PRAGMA(omp parallel)                                             \
-    {                                                                \
-      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                   \
-      for (int i = 0; i < 300; ++i) HIT(i);                          \
-      PRAGMA(omp single)                                             \
-      for (int i = 0; i < 300; ++i) HIT(i);                          \
-    }                                                                \
-  }                                                                  \
+      PRAGMA(omp cancellation point parallel)                                          \
+    }                                                                                  \
+    PRAGMA(omp parallel) {                                                             \
+      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                     \
+      for (int i = 0; i < 300; ++i) HIT(i);                                            \
+      PRAGMA(omp single)                                                               \
+      for (int i = 0; i < 300; ++i) HIT(i);                                            \
+    }                                                                                  \
+  }                                                                                    \
   check_hits("a region after a cancelled one, " #__VA_ARGS__, 300, 40);
 
 int main(void) {

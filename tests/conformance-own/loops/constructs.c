@@ -46,35 +46,33 @@ static void sections_and_singles(void) {
   check_hits("sections and single", 10, 50);
 }
 
-#define ORDERED(...)                                                          \
-  {                                                                           \
-    long next = 0, wrong = 0;                                                 \
-    PRAGMA(omp parallel)                                                      \
-    for (int r = 0; r < 8; ++r) {                                             \
-      PRAGMA(omp for ordered schedule(__VA_ARGS__))                           \
-      for (int i = 0; i < 200; ++i) {                                         \
-        PRAGMA(omp ordered)                                                   \
-        {                                                                     \
-          wrong += next != i + 200 * r;                                       \
-          ++next;                                                             \
-        }                                                                     \
-      }                                                                       \
-    }                                                                         \
-    check_long("ordered " #__VA_ARGS__, wrong, 0);                            \
-    check_long("ordered regions " #__VA_ARGS__, next, 1600);                  \
-    long before = -1;                                                         \
-    PRAGMA(omp parallel for ordered schedule(__VA_ARGS__))                    \
-    for (int i = 0; i < 500; ++i) {                                           \
-      if (i % 3 == 0) {                                                       \
-        PRAGMA(omp ordered)                                                   \
-        {                                                                     \
-          wrong += before >= i;                                               \
-          before = i;                                                         \
-        }                                                                     \
-      }                                                                       \
-    }                                                                         \
-    check_long("not all ordered " #__VA_ARGS__, wrong, 0);                    \
-    check_long("the last ordered region " #__VA_ARGS__, before, 498);         \
+#define ORDERED(...)                                                  \
+  {                                                                   \
+    long next = 0, wrong = 0;                                         \
+    PRAGMA(omp parallel)                                              \
+    for (int r = 0; r < 8; ++r) {                                     \
+      PRAGMA(omp for ordered schedule(__VA_ARGS__))                   \
+      for (int i = 0; i < 200; ++i) {                                 \
+        PRAGMA(omp ordered) {                                         \
+          wrong += next != i + 200 * r;                               \
+          ++next;                                                     \
+        }                                                             \
+      }                                                               \
+    }                                                                 \
+    check_long("ordered " #__VA_ARGS__, wrong, 0);                    \
+    check_long("ordered regions " #__VA_ARGS__, next, 1600);          \
+    long before = -1;                                                 \
+    PRAGMA(omp parallel for ordered schedule(__VA_ARGS__))            \
+    for (int i = 0; i < 500; ++i) {                                   \
+      if (i % 3 == 0) {                                               \
+        PRAGMA(omp ordered) {                                         \
+          wrong += before >= i;                                       \
+          before = i;                                                 \
+        }                                                             \
+      }                                                               \
+    }                                                                 \
+    check_long("not all ordered " #__VA_ARGS__, wrong, 0);            \
+    check_long("the last ordered region " #__VA_ARGS__, before, 498); \
   }
 
 static long from_neighbours(int i, int j) {
@@ -89,24 +87,24 @@ static void check_grid(const char* what) {
   memset(grid, 0, sizeof grid);
 }
 
-#define DOACROSS(...)                                                         \
-  for (int r = 0; r < 4; ++r) {                                               \
-    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))                 \
-    for (int i = 0; i < kRows; ++i)                                           \
-      for (int j = 0; j < kColumns; ++j) {                                    \
-        PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1))   \
-        grid[i][j] = from_neighbours(i, j);                                   \
-        PRAGMA(omp ordered depend(source))                                    \
-      }                                                                       \
-    check_grid("doacross " #__VA_ARGS__);                                     \
-  }                                                                           \
-  PRAGMA(omp parallel for collapse(2) ordered(2) schedule(__VA_ARGS__))       \
-  for (int i = 0; i < kRows; ++i)                                             \
-    for (int j = 0; j < kColumns; ++j) {                                      \
-      PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1))     \
-      grid[i][j] = from_neighbours(i, j);                                     \
-      PRAGMA(omp ordered depend(source))                                      \
-    }                                                                         \
+#define DOACROSS(...)                                                       \
+  for (int r = 0; r < 4; ++r) {                                             \
+    PRAGMA(omp parallel for ordered(2) schedule(__VA_ARGS__))               \
+    for (int i = 0; i < kRows; ++i)                                         \
+      for (int j = 0; j < kColumns; ++j) {                                  \
+        PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)) \
+        grid[i][j] = from_neighbours(i, j);                                 \
+        PRAGMA(omp ordered depend(source))                                  \
+      }                                                                     \
+    check_grid("doacross " #__VA_ARGS__);                                   \
+  }                                                                         \
+  PRAGMA(omp parallel for collapse(2) ordered(2) schedule(__VA_ARGS__))     \
+  for (int i = 0; i < kRows; ++i)                                           \
+    for (int j = 0; j < kColumns; ++j) {                                    \
+      PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1))   \
+      grid[i][j] = from_neighbours(i, j);                                   \
+      PRAGMA(omp ordered depend(source))                                    \
+    }                                                                       \
   check_grid("doacross, collapsed, " #__VA_ARGS__);
 
 static void reductions(void) {

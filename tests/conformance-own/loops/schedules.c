@@ -1,4 +1,5 @@
-// Every iteration runs exactly once: all schedules, types, directions, with and without barriers between the loops.
+// Every iteration runs exactly once: all schedules, types, directions, with and without barriers between the
+// loops.
 #include <limits.h>
 
 #include "loops.h"
@@ -9,47 +10,47 @@ enum { kRepeat = 10 };
 static int narrow(int n) { return n; }
 static unsigned long long wide(long n) { return (unsigned long long)n; }
 
-#define SCHEDULE_AND_COUNT(n, ...)                                                          \
-  {                                                                                         \
-    PRAGMA(omp parallel)                                                                    \
-    for (int r = 0; r < kRepeat; ++r) {                                                     \
-      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                          \
-      for (int i = 0; i < n; ++i) HIT(i);                                                   \
-    }                                                                                       \
-    check_hits("nowait, " #__VA_ARGS__, n, kRepeat);                                        \
-    for (int r = 0; r < kRepeat; ++r) {                                                     \
-      PRAGMA(omp parallel for schedule(__VA_ARGS__))                                        \
-      for (long i = n - 1; i >= 0; --i) HIT(i);                                             \
-    }                                                                                       \
-    check_hits("parallel for, downwards, " #__VA_ARGS__, n, kRepeat);                       \
-    PRAGMA(omp parallel)                                                                    \
-    for (int r = 0; r < kRepeat; ++r) {                                                     \
-      PRAGMA(omp for schedule(__VA_ARGS__))                                                 \
-      for (unsigned long long i = 0; i < wide(n) * 3; i += 3) HIT(i / 3);                   \
-    }                                                                                       \
-    check_hits("by threes, " #__VA_ARGS__, n, kRepeat);                                     \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                          \
-    for (unsigned i = UINT_MAX - (unsigned)narrow(n); i < UINT_MAX; ++i) HIT(i - (UINT_MAX - n));             \
-    check_hits("up to the type's end, " #__VA_ARGS__, n, 1);                                \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                          \
-    for (unsigned long long i = ULLONG_MAX; i > ULLONG_MAX - wide(n); --i) HIT(ULLONG_MAX - i); \
-    check_hits("down from the type's end, " #__VA_ARGS__, n, 1);                            \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                          \
-    for (int i = INT_MIN; i < INT_MIN + narrow(n); ++i) HIT((long)i - INT_MIN);                             \
-    check_hits("up from the type's start, " #__VA_ARGS__, n, 1);                            \
-    int last = -1;                                                                          \
-    long sum = 0;                                                                           \
-    PRAGMA(omp parallel for schedule(__VA_ARGS__) lastprivate(last) reduction(+ : sum))     \
-    for (int i = 0; i < n; ++i) last = i, sum += i;                                         \
-    if (n > 0) check_long("lastprivate, " #__VA_ARGS__, last, n - 1);                       \
-    check_long("reduction, " #__VA_ARGS__, sum, (long)n * (n - 1) / 2);                     \
+#define SCHEDULE_AND_COUNT(n, ...)                                                                \
+  {                                                                                               \
+    PRAGMA(omp parallel)                                                                          \
+    for (int r = 0; r < kRepeat; ++r) {                                                           \
+      PRAGMA(omp for schedule(__VA_ARGS__) nowait)                                                \
+      for (int i = 0; i < n; ++i) HIT(i);                                                         \
+    }                                                                                             \
+    check_hits("nowait, " #__VA_ARGS__, n, kRepeat);                                              \
+    for (int r = 0; r < kRepeat; ++r) {                                                           \
+      PRAGMA(omp parallel for schedule(__VA_ARGS__))                                              \
+      for (long i = n - 1; i >= 0; --i) HIT(i);                                                   \
+    }                                                                                             \
+    check_hits("parallel for, downwards, " #__VA_ARGS__, n, kRepeat);                             \
+    PRAGMA(omp parallel)                                                                          \
+    for (int r = 0; r < kRepeat; ++r) {                                                           \
+      PRAGMA(omp for schedule(__VA_ARGS__))                                                       \
+      for (unsigned long long i = 0; i < wide(n) * 3; i += 3) HIT(i / 3);                         \
+    }                                                                                             \
+    check_hits("by threes, " #__VA_ARGS__, n, kRepeat);                                           \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                                \
+    for (unsigned i = UINT_MAX - (unsigned)narrow(n); i < UINT_MAX; ++i) HIT(i - (UINT_MAX - n)); \
+    check_hits("up to the type's end, " #__VA_ARGS__, n, 1);                                      \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                                \
+    for (unsigned long long i = ULLONG_MAX; i > ULLONG_MAX - wide(n); --i) HIT(ULLONG_MAX - i);   \
+    check_hits("down from the type's end, " #__VA_ARGS__, n, 1);                                  \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__))                                                \
+    for (int i = INT_MIN; i < INT_MIN + narrow(n); ++i) HIT((long)i - INT_MIN);                   \
+    check_hits("up from the type's start, " #__VA_ARGS__, n, 1);                                  \
+    int last = -1;                                                                                \
+    long sum = 0;                                                                                 \
+    PRAGMA(omp parallel for schedule(__VA_ARGS__) lastprivate(last) reduction(+ : sum))           \
+    for (int i = 0; i < n; ++i) last = i, sum += i;                                               \
+    if (n > 0) check_long("lastprivate, " #__VA_ARGS__, last, n - 1);                             \
+    check_long("reduction, " #__VA_ARGS__, sum, (long)n*(n - 1) / 2);                             \
   }
 
-#define SIZES(...)                        \
-  SCHEDULE_AND_COUNT(0, __VA_ARGS__)      \
-  SCHEDULE_AND_COUNT(1, __VA_ARGS__)      \
-  SCHEDULE_AND_COUNT(7, __VA_ARGS__)      \
-  SCHEDULE_AND_COUNT(1000, __VA_ARGS__)   \
+#define SIZES(...)                      \
+  SCHEDULE_AND_COUNT(0, __VA_ARGS__)    \
+  SCHEDULE_AND_COUNT(1, __VA_ARGS__)    \
+  SCHEDULE_AND_COUNT(7, __VA_ARGS__)    \
+  SCHEDULE_AND_COUNT(1000, __VA_ARGS__) \
   SCHEDULE_AND_COUNT(65537, __VA_ARGS__)
 
 static void compiled_schedules(void) {
@@ -113,7 +114,8 @@ static void teams_that_change_size(void) {
   check_hits("teams of changing size", 500, 3 * 60);
 }
 
-// One member runs far ahead of another that sleeps: it must neither take that member's iterations twice nor lose any.
+// One member runs far ahead of another that sleeps: it must neither take that member's iterations twice nor
+// lose any.
 static void a_member_far_behind(void) {
 #pragma omp parallel
   for (int r = 0; r < 40; ++r) {
