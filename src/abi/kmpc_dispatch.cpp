@@ -37,6 +37,7 @@ LoopPlan plan_of(Thread* self, std::int32_t schedule, std::int64_t chunk) {
     case abi::kTrapezoidal:
     case abi::kGuidedIterative:
     case abi::kGuidedAnalytical:
+    case abi::kAuto:  // balances whatever the iterations cost
     case abi::kGuidedChunked: plan.kind = ScheduleKind::guided; break;
     case abi::kRuntime: {
       plan = hearth::rt::runtime_plan(self);
@@ -56,7 +57,6 @@ LoopPlan plan_of(Thread* self, std::int32_t schedule, std::int64_t chunk) {
       plan.kind = ScheduleKind::static_;
       plan.whole_chunks = true;
       break;
-    case abi::kAuto: plan.kind = ScheduleKind::automatic; break;
     case abi::kStaticChunked: plan.kind = ScheduleKind::static_; break;
     default:
       plan.kind = ScheduleKind::static_;
@@ -92,7 +92,9 @@ template <class T>
   hearth::rt::begin_loop(self, trip, plan);
   loop.base = static_cast<std::uint64_t>(lower);
   loop.step = static_cast<std::uint64_t>(static_cast<std::int64_t>(step));
-  abi::begin_work(self, abi::work_kind(plan), trip);
+  // Alone, a guided loop is one chunk: a static loop.
+  const bool whole = plan.kind == ScheduleKind::guided && self->team->size == 1;
+  abi::begin_work(self, whole ? ompt_work_loop_static : abi::work_kind(plan), trip);
 }
 
 // distribute parallel for: the team's block of the league's iterations is what its threads share.
