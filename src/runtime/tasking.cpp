@@ -32,7 +32,8 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
   Team* team = task->team;
   count_shared_write();
   const std::uint64_t now = brood->elsewhere.fetch_add(what, std::memory_order_acq_rel) + what;
-  if ((now & Brood::kClosed) != 0) return Brood::complete_of(now) == brood->spawned ? parent : nullptr;
+  // Nothing of the brood is read any more: if another task completes last, its owner's descriptor is recycled.
+  if ((now & Brood::kClosed) != 0) return Brood::complete_of(now) == 0 ? parent : nullptr;
   team->events.notify_all();  // the owner may sleep in taskwait, or the primary thread in a barrier
   return nullptr;
 }
@@ -73,11 +74,13 @@ void complete_task(Thread* self, Task* task, std::uint64_t what) {
 bool close_brood(Brood& brood) {
   if (HEARTH_LIKELY(brood.spawned == 0) || brood.all_complete()) return true;
   brood.owner.store(nullptr, std::memory_order_relaxed);
+  // From now on the high half counts up to zero, modulo 2^32: what is missing.
   const std::uint64_t add =
-      Brood::kClosed + (brood.here.load(std::memory_order_relaxed) & ~std::uint64_t{0xffffffff});
+      Brood::kClosed +
+      (std::uint64_t{Brood::complete_of(brood.here.load(std::memory_order_relaxed)) - brood.spawned} << 32);
   count_shared_write();
   const std::uint64_t now = brood.elsewhere.fetch_add(add, std::memory_order_acq_rel) + add;
-  return Brood::complete_of(now) == brood.spawned;
+  return Brood::complete_of(now) == 0;
 }
 
 std::uint32_t next_random(Member* member) {
