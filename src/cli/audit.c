@@ -13,6 +13,8 @@
 #include <link.h>
 #include <stdint.h>
 
+enum { STAND_INS = 8 };  // as many as src/abi builds
+
 static const char* target;
 
 static int starts_with(const char* text, const char* prefix) {
@@ -87,9 +89,54 @@ __attribute__((visibility("default"))) unsigned la_version(unsigned offered) {
   return offered < LAV_CURRENT ? offered : LAV_CURRENT;
 }
 
+// The k-th further name's stand-in, beside the target: <folder>/names/<k>.so.
+static char stand_in_path[STAND_INS][4200];
+
+static void name_stand_ins(void) {
+  unsigned folder = 0;
+  for (unsigned i = 0; target[i] != '\0'; ++i) {
+    if (target[i] == '/') folder = i + 1;
+  }
+  for (unsigned k = 0; k < STAND_INS; ++k) {
+    char* out = stand_in_path[k];
+    for (unsigned i = 0; i < folder; ++i) *out++ = target[i];
+    for (const char* c = "names/"; *c != '\0'; ++c) *out++ = *c;
+    *out++ = (char)('0' + k);
+    for (const char* c = ".so"; *c != '\0'; ++c) *out++ = *c;
+    *out = '\0';
+  }
+}
+
+// The loader files a redirected object under the name by which it was first wanted, and finds it again by its soname,
+// libgomp.so.1; any further name it would not find when it checks versions, and stop. So each further name gets a stand-in:
+// a file of its own without code, with all the version nodes, that needs the target. Called under the loader's lock.
+static const char* answer(const char* name) {
+  static char known[STAND_INS][128];
+  static unsigned names = 0;
+  static int loaded = 0;
+  for (const char* c = name; *c != '\0'; ++c) {
+    if (*c == '/') {  // dlopen of a path: versions are asked of bare names only
+      loaded = 1;
+      return target;
+    }
+  }
+  if (!loaded) {
+    loaded = 1;
+    return target;
+  }
+  for (unsigned k = 0; k < names; ++k) {
+    if (same_word(name, known[k])) return stand_in_path[k];
+  }
+  if (names == STAND_INS) return target;
+  if (names == 0) name_stand_ins();
+  unsigned length = 0;
+  for (; name[length] != '\0' && length + 1 < sizeof(known[0]); ++length) known[names][length] = lower(name[length]);
+  return stand_in_path[names++];
+}
+
 __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie,
                                                           unsigned flag) {
   (void)cookie;
   (void)flag;
-  return is_stock_runtime(name) ? (char*)target : (char*)name;
+  return is_stock_runtime(name) ? (char*)answer(name) : (char*)name;
 }

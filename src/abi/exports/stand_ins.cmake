@@ -1,0 +1,21 @@
+# Makes FOLDER/0.so to FOLDER/7.so: objects without code that define every version node of MAP and need LIBRARY by its soname.
+# A file each, because the loader knows objects by their inode.
+file(MAKE_DIRECTORY "${FOLDER}")
+file(STRINGS "${MAP}" lines)
+set(nodes "")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^  ")
+    string(APPEND nodes "${line}\n")
+  endif()
+endforeach()
+# A semicolon ends each node; reading the file as a list swallowed it.
+string(REGEX REPLACE "(^|\n)}([^;\n]*)\n" "\\1}\\2;\n" nodes "${nodes}")
+file(WRITE "${FOLDER}/nodes.map" "${nodes}")
+file(WRITE "${FOLDER}/empty.c" "")
+foreach(k RANGE 7)
+  execute_process(
+    COMMAND "${COMPILER}" -shared -fPIC -nostdlib "${FOLDER}/empty.c" -o "${FOLDER}/${k}.so"
+            "-Wl,--version-script=${FOLDER}/nodes.map" -Wl,--no-as-needed "${LIBRARY}" -Wl,-z,noexecstack
+    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+file(REMOVE "${FOLDER}/empty.c" "${FOLDER}/nodes.map")
