@@ -1,4 +1,6 @@
 // Cancelled loops and sections: everybody leaves, nobody waits for ever, and the next constructs are whole.
+// No reduction on a loop that is cancelled: clang 19's cancelled threads skip the reduction with its barrier and the others do not,
+// which hangs on libomp too.
 // env: OMP_CANCELLATION=true
 #include "loops.h"
 
@@ -8,10 +10,10 @@ static int touched;
   for (int r = 0; r < 20; ++r) {                                                       \
     int ran = 0;                                                                       \
     PRAGMA(omp parallel) {                                                             \
-      PRAGMA(omp for schedule(__VA_ARGS__) reduction(+ : ran))                         \
+      PRAGMA(omp for schedule(__VA_ARGS__))                                            \
       for (int i = 0; i < 2000; ++i) {                                                 \
         PRAGMA(omp cancellation point for)                                             \
-        ++ran;                                                                         \
+        __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);                                 \
         if (i % 100 == 50) {                                                           \
           PRAGMA(omp cancel for)                                                       \
         }                                                                              \
