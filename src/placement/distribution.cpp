@@ -1,0 +1,273 @@
+// The arithmetic of layouts; see distribution.h.
+#include "placement/distribution.h"
+
+#include <algorithm>
+
+namespace hearth::placement {
+namespace {
+
+constexpr std::uint8_t kNobody = 0xff;  // in a BlockTable
+
+/// A word of a BlockTable, which may be recycled while it is read.
+template <class T>
+T peek(const T& word) {
+  return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+
+std::int64_t clamp(std::int64_t value, std::int64_t most) {
+  return value < 0 ? 0 : value < most ? value : most;
+}
+
+/// Where slot i of the layout's period begins.
+std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
+  const std::uint64_t longer = std::min<std::uint64_t>(static_cast<std::uint64_t>(i), layout.extra);
+  return layout.shape->begin[i] * layout.grain + longer * layout.unit;
+}
+
+std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
+  std::int32_t low = 0, high = layout.shape->slots;
+  while (high - low > 1) {
+    const std::int32_t middle = (low + high) / 2;
+    (slot_begin(layout, middle) <= offset_in_period ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::standard: return "standard";
+    case Kind::fine: return "fine";
+    case Kind::coarse: return "coarse";
+    case Kind::environment: return "environment";
+    case Kind::nearest: return "nearest";
+    case Kind::blocked: return "blocked";
+    case Kind::interleaved: return "interleaved";
+    case Kind::weighted: return "weighted";
+    case Kind::custom: return "custom";
+  }
+  return "unknown";
+}
+
+Shape make_shape(const Homes& homes, const std::uint32_t* weights) {
+  std::uint64_t sum = 0;
+  for (std::int32_t i = 0; weights != nullptr && i < homes.count; ++i) sum += weights[i];
+  if (sum == 0 || sum > UINT32_MAX) weights = nullptr;
+  Shape shape;
+  for (std::int32_t i = 0; i < homes.count; ++i) {
+    const std::uint32_t weight = weights != nullptr ? weights[i] : 1;
+    if (weight == 0) continue;
+    shape.location[shape.slots] = homes.at[i];
+    shape.begin[shape.slots + 1] = shape.begin[shape.slots] + weight;
+    ++shape.slots;
+  }
+  return shape;
+}
+
+Location Layout::owner(std::uint64_t address) const {
+  switch (form) {
+    case Form::unknown: return kUnknown;
+    case Form::single: return single;
+    case Form::blocks: return blocks.owner((address - anchor) / blocks.block_bytes());
+    case Form::cyclic: break;
+  }
+  const std::uint64_t length = period();
+  if (length == 0) return kUnknown;
+  return shape->location[slot_of(*this, (address - anchor) % length)];
+}
+
+std::uint64_t Layout::run_end(std::uint64_t address) const {
+  switch (form) {
+    case Form::unknown:
+    case Form::single: return UINT64_MAX;
+    case Form::blocks: {
+      const std::size_t size = blocks.block_bytes();
+      std::size_t block = (address - anchor) / size;
+      const Location mine = blocks.owner(block);
+      do ++block;
+      while (block < blocks.blocks() && blocks.owner(block) == mine);
+      return block < blocks.blocks() ? anchor + block * size : UINT64_MAX;
+    }
+    case Form::cyclic: break;
+  }
+  const std::uint64_t length = period();
+  if (length == 0 || shape->slots == 1) return UINT64_MAX;
+  const std::uint64_t offset = (address - anchor) % length;
+  std::int32_t slot = slot_of(*this, offset);
+  return address - offset + slot_begin(*this, slot + 1);
+}
+
+void Layout::add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
+  if (begin >= end) return;
+  if (form == Form::single) {
+    shares.add(single, end - begin);
+    return;
+  }
+  if (form == Form::blocks) {
+    std::int64_t sums[kMaxLocations] = {};
+    std::int64_t unknown = 0;
+    blocks.add_prefix(end - anchor, 1, sums, unknown);
+    blocks.add_prefix(begin - anchor, -1, sums, unknown);
+    for (std::int32_t i = 0; i < blocks.locations(); ++i)
+      if (sums[i] > 0) shares.add(i, static_cast<std::uint64_t>(sums[i]));
+    if (unknown > 0) shares.unknown += static_cast<std::uint64_t>(unknown);
+    return;
+  }
+  const std::uint64_t length = form == Form::cyclic ? period() : 0;
+  if (length == 0) {
+    shares.unknown += end - begin;
+    return;
+  }
+  const std::uint64_t from = begin - anchor, to = end - anchor;
+  std::uint64_t periods, first, last;
+  if ((length & (length - 1)) == 0) {  // the usual number of locations; a division costs more than the rest
+    const int shift = __builtin_ctzll(length);
+    periods = (to >> shift) - (from >> shift);
+    first = from & (length - 1);
+    last = to & (length - 1);
+  } else {
+    periods = to / length - from / length;
+    first = from % length;
+    last = to % length;
+  }
+  const std::int32_t slots = shape->slots;
+  const auto from_first = static_cast<std::int64_t>(first), to_last = static_cast<std::int64_t>(last);
+  std::int64_t low = 0;
+  for (std::int32_t i = 0; i < slots; ++i) {
+    const auto width = static_cast<std::int64_t>((shape->begin[i + 1] - shape->begin[i]) * grain +
+                                                 (static_cast<std::uint32_t>(i) < extra ? unit : 0));
+    const std::int64_t bytes = static_cast<std::int64_t>(periods) * width + clamp(to_last - low, width) -
+                               clamp(from_first - low, width);
+    shares.add(shape->location[i], static_cast<std::uint64_t>(bytes));
+    low += width;
+  }
+}
+
+Layout lay_out(const Distribution& what, const Allocation& allocation, const Homes& homes, const Shape* equal,
+               const Shape* weighted, const BlockTable& blocks) {
+  Layout layout;
+  layout.unit = allocation.unit;
+  if (homes.count == 0) return layout;
+  const auto whole_at = [&layout](Location where) {
+    layout.form = where >= 0 ? Layout::Form::single : Layout::Form::unknown;
+    layout.single = where;
+  };
+  const auto cycle = [&layout](const Shape* shape, std::uint64_t anchor, std::uint64_t grain) {
+    layout.form = Layout::Form::cyclic;
+    layout.shape = shape;
+    layout.anchor = anchor;
+    layout.grain = grain;
+  };
+  switch (what.kind) {
+    case Kind::standard:
+    case Kind::environment: break;
+    case Kind::coarse:
+      whole_at(homes.at[allocation.ordinal % static_cast<std::uint64_t>(homes.count)]);
+      break;
+    case Kind::nearest: whole_at(allocation.requester); break;
+    case Kind::fine:
+    case Kind::interleaved:
+      // Counted from address 0, as the kernel's interleaving is: adjacent allocations take turns.
+      cycle(equal, 0, allocation.unit);
+      break;
+    case Kind::blocked: {
+      const std::uint64_t units = (allocation.bytes + allocation.unit - 1) / allocation.unit;
+      const auto count = static_cast<std::uint64_t>(homes.count);
+      cycle(equal, allocation.begin, units / count * allocation.unit);
+      layout.extra = static_cast<std::uint32_t>(units % count);
+      break;
+    }
+    case Kind::weighted: cycle(weighted, allocation.begin, allocation.unit); break;
+    case Kind::custom:
+      if (blocks.memory() == nullptr) break;
+      layout.form = Layout::Form::blocks;
+      layout.anchor = allocation.begin;
+      layout.blocks = blocks;
+      break;
+  }
+  return layout;
+}
+
+std::uint64_t weighted_grain(const Shape& shape, std::uint64_t bytes, std::uint64_t unit,
+                             std::uint64_t most_pieces) {
+  const auto slots = static_cast<std::uint64_t>(shape.slots);
+  std::uint64_t grain = unit;
+  while (bytes / (grain * shape.total()) * slots > most_pieces) grain *= 2;
+  return grain;
+}
+
+// ---- BlockTable ------------------------------------------------------------------------------------------
+//
+// The sums (checkpoint 0 stands before block 0), then the owners.
+
+namespace {
+
+/// Columns of a checkpoint: the locations up to the last that holds memory.
+std::int32_t columns(const Homes& homes) {
+  std::int32_t most = 0;
+  for (std::int32_t i = 0; i < homes.count; ++i) most = std::max(most, homes.at[i] + 1);
+  return most;
+}
+
+std::size_t bytes_of_sums(std::size_t blocks, std::int32_t locations) {
+  return (blocks / BlockTable::kStride + 1) * static_cast<std::size_t>(locations) * sizeof(std::uint32_t);
+}
+
+}  // namespace
+
+std::size_t BlockTable::bytes_needed(std::size_t blocks, const Homes& homes) {
+  return bytes_of_sums(blocks, columns(homes)) + blocks;
+}
+
+const std::uint32_t* BlockTable::sums(std::size_t checkpoint) const {
+  return static_cast<const std::uint32_t*>(memory_) + checkpoint * static_cast<std::size_t>(locations_);
+}
+
+const std::uint8_t* BlockTable::owners() const {
+  return static_cast<const std::uint8_t*>(memory_) + bytes_of_sums(blocks_, locations_);
+}
+
+BlockTable::BlockTable(void* memory, const Distribution& what, const Homes& homes, std::size_t blocks,
+                       std::size_t block_bytes)
+    : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(columns(homes)) {
+  auto* sum = static_cast<std::uint32_t*>(memory);
+  auto* owner = static_cast<std::uint8_t*>(memory) + bytes_of_sums(blocks, locations_);
+  const BlockSpace space{blocks, homes.count, block_bytes};
+  std::uint32_t so_far[kMaxLocations] = {};
+  for (std::size_t block = 0; block <= blocks; ++block) {
+    if (block % kStride == 0)
+      for (std::int32_t i = 0; i < locations_; ++i) *sum++ = so_far[i];
+    if (block == blocks) break;
+    const std::int32_t home = what.owner(block, space, what.data);
+    const bool legal = home >= 0 && home < homes.count;
+    owner[block] = legal ? static_cast<std::uint8_t>(homes.at[home]) : kNobody;
+    if (legal) ++so_far[homes.at[home]];
+  }
+}
+
+Location BlockTable::owner(std::size_t block) const {
+  if (block >= blocks_) return kUnknown;
+  const std::uint8_t owner = peek(owners()[block]);
+  return owner < locations_ ? owner : kUnknown;
+}
+
+void BlockTable::add_prefix(std::uint64_t offset, std::int64_t sign, std::int64_t* by_location,
+                            std::int64_t& unknown) const {
+  const std::size_t block = std::min<std::size_t>(offset / block_bytes_, blocks_);
+  const std::size_t checkpoint = block / kStride;
+  const std::uint32_t* sum = sums(checkpoint);
+  std::uint64_t known = 0;
+  const auto add = [&](Location where, std::uint64_t bytes) {
+    by_location[where] += sign * static_cast<std::int64_t>(bytes);
+    known += bytes;
+  };
+  for (std::int32_t i = 0; i < locations_; ++i)
+    add(i, static_cast<std::uint64_t>(peek(sum[i])) * block_bytes_);
+  for (std::size_t b = checkpoint * kStride; b < block; ++b)
+    if (const Location where = owner(b); where != kUnknown) add(where, block_bytes_);
+  if (const Location where = owner(block); where != kUnknown) add(where, offset - block * block_bytes_);
+  unknown += sign * static_cast<std::int64_t>(offset - known);
+}
+
+}  // namespace hearth::placement

@@ -1,0 +1,148 @@
+// Distributions: which location owns each unit of an allocation (Muddukrishna et al. 2015, tables 1 and 2;
+// OpenMP 5.2, the partition trait).
+//
+// A Distribution says what somebody wants; lay_out() turns it and one allocation into a Layout, from which
+// the owner of any byte, and the bytes by location of any range, are computed. All of it is pure: values in,
+// values out, no memory of its own. A Shape is shared by many layouts and constant once it was made; whoever
+// makes a Layout keeps its Shape and the memory of its BlockTable alive as long as it is used.
+//
+// All layouts but the custom ones are cyclic: a period is cut into one slot per location, and the period is
+// repeated over the allocation. Fine is a period of one unit per location; blocked is a single period as long
+// as the allocation; coarse and nearest have one slot. So the bytes that a range has at a location are a
+// difference of two closed expressions, whatever the length of the range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <string_view>
+
+#include "placement/need.h"
+
+namespace hearth::placement {
+
+enum class Kind : std::uint8_t {
+  standard,     // the operating system decides: first touch on Linux
+  fine,         // unit by unit, round robin over all locations
+  coarse,       // whole allocations, round robin over all locations
+  environment,  // OpenMP's trait: the same as standard
+  nearest,      // all of it at the location of the thread that asks
+  blocked,      // one part of nearly equal size at each location, in order
+  interleaved,  // OpenMP's trait: the same as fine
+  weighted,     // round robin, each location getting units in proportion to its weight
+  custom,       // a function of the program says for each block
+};
+/// "fine"; for messages.
+const char* kind_name(Kind kind);
+
+/// What a custom distribution may know when it is asked.
+struct BlockSpace {
+  std::size_t blocks;       // of the allocation
+  std::int32_t locations;   // that hold memory, numbered from 0 as the function's results are
+  std::size_t block_bytes;  // a multiple of the unit
+};
+/// The plug-in point: block -> which of the locations that hold memory, 0 to space.locations - 1; any other
+/// result leaves the block to the operating system. Called once per block, in order, when the allocation is
+/// made, by the thread that makes it.
+using BlockOwner = std::int32_t (*)(std::size_t block, const BlockSpace& space, void* data);
+
+struct Distribution {
+  Kind kind = Kind::standard;
+  const std::uint32_t* weights =
+      nullptr;                  // weighted: one for each location that holds memory; null: equal ones
+  BlockOwner owner = nullptr;   // custom
+  void* data = nullptr;         // custom: handed to owner
+  std::size_t block_bytes = 0;  // custom: rounded up to whole units
+};
+
+/// The locations that can hold memory, in rising order: what distributions distribute over.
+struct Homes {
+  std::int32_t count = 0;
+  Location at[kMaxLocations] = {};
+};
+
+/// The slots of one period, in grains: slot i is [begin[i], begin[i + 1]) and belongs to location[i].
+struct Shape {
+  std::int32_t slots = 0;
+  Location location[kMaxLocations] = {};
+  std::uint32_t begin[kMaxLocations + 1] = {};
+
+  std::uint32_t total() const { return begin[slots]; }
+};
+/// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
+Shape make_shape(const Homes& homes, const std::uint32_t* weights);
+
+/// The owners of a custom distribution: one byte per block, and sums at every kStride-th block, so that a
+/// range's bytes need no walk over it. A view: the memory is the maker's, and may be recycled while somebody
+/// reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
+class BlockTable {
+ public:
+  static constexpr std::size_t kStride = 32;
+  static std::size_t bytes_needed(std::size_t blocks, const Homes& homes);
+
+  BlockTable() = default;
+  /// Fills `memory`, bytes_needed() of it, aligned to 8, by asking what.owner about each block.
+  BlockTable(void* memory, const Distribution& what, const Homes& homes, std::size_t blocks,
+             std::size_t block_bytes);
+
+  Location owner(std::size_t block) const;
+  /// Adds the bytes of [0, offset) of the allocation, times `sign`.
+  void add_prefix(std::uint64_t offset, std::int64_t sign, std::int64_t* by_location,
+                  std::int64_t& unknown) const;
+  std::size_t blocks() const { return blocks_; }
+  std::size_t block_bytes() const { return block_bytes_; }
+  std::int32_t locations() const { return locations_; }
+  const void* memory() const { return memory_; }
+
+ private:
+  const std::uint8_t* owners() const;
+  const std::uint32_t* sums(std::size_t checkpoint) const;
+
+  const void* memory_ = nullptr;
+  std::size_t blocks_ = 0;
+  std::size_t block_bytes_ = 0;
+  std::int32_t locations_ = 0;  // columns of a checkpoint; location numbers are below it
+};
+
+/// One allocation, as a distribution sees it.
+struct Allocation {
+  std::uint64_t begin = 0;  // address; a multiple of the unit
+  std::uint64_t bytes = 0;
+  std::uint64_t unit = 4096;      // page, huge page, or cache line of a home cache
+  Location requester = kUnknown;  // location of the asking thread: nearest
+  std::uint64_t ordinal = 0;      // how many whole allocations were dealt out before: coarse
+};
+
+struct Layout {
+  enum class Form : std::uint8_t { unknown, single, cyclic, blocks };
+  Form form = Form::unknown;
+  Location single = kUnknown;
+  std::uint64_t anchor = 0;  // address where a period begins
+  std::uint64_t grain = 0;   // bytes of a shape's grain
+  std::uint32_t extra = 0;   // the first so many slots are a unit longer (blocked)
+  std::uint64_t unit = 0;
+  const Shape* shape = nullptr;
+  BlockTable blocks;  // custom
+
+  std::uint64_t period() const { return shape->total() * grain + extra * unit; }
+  /// Who owns the byte at `address`, which lies in the allocation.
+  Location owner(std::uint64_t address) const;
+  /// Where the run of bytes with one owner that contains `address` ends; the allocation may end before.
+  std::uint64_t run_end(std::uint64_t address) const;
+  /// Adds what [begin, end), a part of the allocation, has at each location. O(locations).
+  void add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const;
+};
+
+/// The layout of one allocation. `equal` is make_shape(homes, nullptr); `weighted` the shape of the weights,
+/// for that kind only; `blocks` the table of a custom one. Every other argument is a value. `nearest` wants a
+/// requester that holds memory, and gives `unknown` otherwise: who is nearest to it is the machine's
+/// knowledge.
+Layout lay_out(const Distribution& what, const Allocation& allocation, const Homes& homes, const Shape* equal,
+               const Shape* weighted, const BlockTable& blocks);
+
+/// The bytes of a weighted distribution's grain: whole units, a power of two of them, and so many that the
+/// allocation has no more than `most_pieces` runs.
+std::uint64_t weighted_grain(const Shape& shape, std::uint64_t bytes, std::uint64_t unit,
+                             std::uint64_t most_pieces);
+
+}  // namespace hearth::placement

@@ -1,0 +1,80 @@
+// Bytes by location: what a byte range has where (Shares), and what a task reads and writes where (Need).
+//
+// Plain values of a fixed size, so that a task's need can live on a stack or in a descriptor and nothing
+// here allocates. A location is an index into topology::Machine::locations. Machines with more than
+// kMaxLocations of them are used up to that number; what lies further away counts as unknown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hearth::placement {
+
+using Location = std::int32_t;
+inline constexpr Location kUnknown = -1;  // nobody knows, or nobody has touched it yet
+inline constexpr std::int32_t kMaxLocations = 64;
+
+/// Bytes [begin, end) of the address space.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  static ByteRange of(const void* start, std::size_t length) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(start);
+    // A length that runs past the end of the address space ends there.
+    const std::uint64_t end = begin + length < begin ? UINT64_MAX : begin + length;
+    return {begin, end};
+  }
+  std::uint64_t bytes() const { return end > begin ? end - begin : 0; }
+};
+
+/// How many bytes lie where. Entries from `locations` on are not initialised.
+struct Shares {
+  std::int32_t locations = 0;
+  std::uint64_t unknown = 0;  // bytes nobody can say anything about
+  std::uint64_t at[kMaxLocations];
+
+  Shares() = default;
+  explicit Shares(std::int32_t count) { clear(count); }
+  void clear(std::int32_t count) {
+    locations = count < kMaxLocations ? count : kMaxLocations;
+    unknown = 0;
+    for (std::int32_t i = 0; i < locations; ++i) at[i] = 0;
+  }
+  void add(Location where, std::uint64_t bytes) {
+    if (where >= 0 && where < locations)
+      at[where] += bytes;
+    else
+      unknown += bytes;
+  }
+  std::uint64_t known() const {
+    std::uint64_t sum = 0;
+    for (std::int32_t i = 0; i < locations; ++i) sum += at[i];
+    return sum;
+  }
+};
+
+enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
+
+/// What a task touches, by location. The same bytes count on both sides when they are read and written.
+struct Need {
+  Shares read;
+  Shares written;
+
+  Need() = default;
+  explicit Need(std::int32_t locations) : read(locations), written(locations) {}
+  void add(const Shares& range, Access access) {
+    if ((static_cast<unsigned>(access) & 1u) != 0) add_to(read, range);
+    if ((static_cast<unsigned>(access) & 2u) != 0) add_to(written, range);
+  }
+
+ private:
+  static void add_to(Shares& sum, const Shares& more) {
+    const std::int32_t common = more.locations < sum.locations ? more.locations : sum.locations;
+    for (std::int32_t i = 0; i < common; ++i) sum.at[i] += more.at[i];
+    for (std::int32_t i = common; i < more.locations; ++i) sum.unknown += more.at[i];
+    sum.unknown += more.unknown;
+  }
+};
+
+}  // namespace hearth::placement

@@ -1,0 +1,170 @@
+// The protocol of slots; see owner_table.h.
+//
+// Writer: version odd (relaxed), release fence, words (relaxed), version even (release).
+// Reader: version (acquire), words (relaxed), acquire fence, version again (relaxed). The acquire load pairs
+// with the release store of the version, so that the words are at least as new; the reader's fence pairs with
+// the writer's, so that a reader that got a word of a later writing also sees a later version.
+#include "placement/owner_table.h"
+
+#include <algorithm>
+
+namespace hearth::placement {
+namespace {
+
+std::size_t slots_for(std::size_t granules) {
+  // Every granule could be a region of its own.
+  return granules + 1;
+}
+
+std::size_t rounded_up(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63}; }
+
+}  // namespace
+
+std::size_t OwnerTable::bytes_needed(std::size_t managed_bytes) {
+  const std::size_t granules = managed_bytes / kGranule;
+  return rounded_up(granules * sizeof(std::atomic<std::uint32_t>)) + slots_for(granules) * sizeof(Slot);
+}
+
+void OwnerTable::attach(void* memory, std::uint64_t base, std::size_t managed_bytes) {
+  const std::size_t granules = managed_bytes / kGranule;
+  // All-zero bytes are the initial state of both arrays, and they are too large to be written.
+  granules_ = static_cast<std::atomic<std::uint32_t>*>(memory);
+  slots_ = reinterpret_cast<Slot*>(static_cast<char*>(memory) +
+                                   rounded_up(granules * sizeof(std::atomic<std::uint32_t>)));
+  slots_count_ = slots_for(granules);
+  slots_used_ = 1;
+  base_.store(base, std::memory_order_relaxed);
+  size_.store(granules * kGranule, std::memory_order_release);
+}
+
+OwnerTable::RegionId OwnerTable::id_at(std::uint64_t address) const {
+  const std::uint64_t offset = address - base_.load(std::memory_order_relaxed);
+  if (offset >= size_.load(std::memory_order_acquire)) return 0;
+  return granules_[offset / kGranule].load(std::memory_order_acquire);  // pairs with the store in enter()
+}
+
+// Forced into the queries: the copy then never goes through memory.
+[[gnu::always_inline]] inline bool OwnerTable::read(RegionId id, Region& copy, std::uint64_t& version) const {
+  const Slot& slot = slots_[id];
+  version = slot.version.load(std::memory_order_acquire);
+  std::uint64_t words[kWords];
+  for (std::size_t i = 0; i < kWords; ++i) words[i] = slot.words[i].load(std::memory_order_relaxed);
+  __builtin_memcpy(&copy, words, sizeof(copy));
+  return (version & 1) == 0 && unchanged(id, version);
+}
+
+inline bool OwnerTable::unchanged(RegionId id, std::uint64_t version) const {
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release fence in write()
+  return slots_[id].version.load(std::memory_order_relaxed) == version;
+}
+
+bool OwnerTable::find(std::uint64_t address, Region& copy) const {
+  const RegionId id = id_at(address);
+  std::uint64_t version = 0;
+  return id != 0 && read(id, copy, version) && address >= copy.begin && address < copy.end;
+}
+
+Location OwnerTable::owner(std::uint64_t address) const {
+  const RegionId id = id_at(address);
+  Region region;
+  std::uint64_t version = 0;
+  if (id == 0 || !read(id, region, version) || address < region.begin || address >= region.end)
+    return kUnknown;
+  const Location owner = region.layout.owner(address);
+  // Only a block table lies outside of the copy.
+  return region.layout.form != Layout::Form::blocks || unchanged(id, version) ? owner : kUnknown;
+}
+
+void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
+  std::uint64_t at = range.begin;
+  if (at < base() && base() < range.end) {
+    shares.unknown += base() - at;
+    at = base();
+  }
+  for (int looked = 0; at < range.end && looked < kMostRegions; ++looked) {
+    const RegionId id = id_at(at);
+    Region region;
+    std::uint64_t version = 0;
+    if (id == 0 || !read(id, region, version) || at < region.begin || at >= region.end) {
+      // Nobody's: on to the next granule.
+      const std::uint64_t next = std::min(range.end, (at | (kGranule - 1)) + 1);
+      if (!manages(at) || next <= at) break;
+      shares.unknown += next - at;
+      at = next;
+      continue;
+    }
+    const std::uint64_t end = std::min(range.end, region.end);
+    if (region.layout.form != Layout::Form::blocks) {
+      region.layout.add_shares(at, end, shares);
+    } else {
+      const Shares before = shares;
+      region.layout.add_shares(at, end, shares);
+      if (!unchanged(id, version)) {
+        shares = before;
+        shares.unknown += end - at;
+      }
+    }
+    at = end;
+  }
+  if (at < range.end) shares.unknown += range.end - at;
+}
+
+void OwnerTable::write(RegionId id, const Region& region) {
+  Slot& slot = slots_[id];
+  std::uint64_t words[kWords];
+  __builtin_memcpy(words, &region, sizeof(words));
+  const std::uint64_t version = slot.version.load(std::memory_order_relaxed);
+  slot.version.store(version + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);  // pairs with the acquire fence in unchanged()
+  for (std::size_t i = 0; i < kWords; ++i) slot.words[i].store(words[i], std::memory_order_relaxed);
+  slot.version.store(version + 2, std::memory_order_release);
+}
+
+OwnerTable::RegionId OwnerTable::enter(const Region& region) {
+  RegionId id = free_slots_;
+  if (id != 0)
+    free_slots_ = slots_[id].next_free;
+  else if (slots_used_ < slots_count_)
+    id = static_cast<RegionId>(slots_used_++);
+  else
+    return 0;
+  write(id, region);
+  const std::size_t first = (region.begin - base()) / kGranule;
+  const std::size_t last = (region.end - base() + kGranule - 1) / kGranule;
+  for (std::size_t g = first; g < last; ++g) granules_[g].store(id, std::memory_order_release);
+  if (first == first_free_) first_free_ = last;
+  return id;
+}
+
+void OwnerTable::remove(RegionId id) {
+  Region region;
+  std::uint64_t version = 0;
+  read(id, region, version);
+  const std::size_t first = (region.begin - base()) / kGranule;
+  const std::size_t last = (region.end - base() + kGranule - 1) / kGranule;
+  for (std::size_t g = first; g < last; ++g) granules_[g].store(0, std::memory_order_release);
+  write(id, Region{});
+  slots_[id].next_free = free_slots_;
+  free_slots_ = id;
+  first_free_ = std::min(first_free_, first);
+}
+
+void OwnerTable::distrust(RegionId id) {
+  Region region;
+  std::uint64_t version = 0;
+  read(id, region, version);
+  region.layout = Layout{};
+  write(id, region);
+}
+
+std::uint64_t OwnerTable::find_free(std::size_t granules) {
+  const std::size_t count = size() / kGranule;
+  std::size_t run = 0;
+  for (std::size_t g = first_free_; g < count; ++g) {
+    run = granules_[g].load(std::memory_order_relaxed) == 0 ? run + 1 : 0;
+    if (run == granules) return base() + (g + 1 - granules) * kGranule;
+  }
+  return 0;
+}
+
+}  // namespace hearth::placement

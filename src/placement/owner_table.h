@@ -1,0 +1,87 @@
+// OwnerTable: who owns which bytes of the managed memory, one contiguous range of addresses that is cut into
+// granules. Regions (whole granules, one Layout) are entered and removed by allocations; anybody asks.
+//
+// Readers are wait-free: a lookup is two loads that lead to the region, a copy of its layout, and arithmetic.
+// A region's slot carries a version, odd while it is written; a reader that finds it changed afterwards
+// treats the bytes as unknown. Slots are type-stable and their memory, shapes and block tables are never
+// unmapped, so the worst that a reader of memory that is being freed can get is "unknown". Writers exclude
+// each other (the caller's lock). The table's memory is the caller's too: zeroed, and there until the process
+// ends.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "placement/distribution.h"
+
+namespace hearth::placement {
+
+class OwnerTable {
+ public:
+  using RegionId = std::uint32_t;                                // 0: none
+  static constexpr std::size_t kGranule = std::size_t{2} << 20;  // a huge page: neighbours never share one
+  /// A query looks at no more regions than this; what lies beyond them is unknown. Honest ranges lie in one.
+  static constexpr int kMostRegions = 16;
+
+  struct Region {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;  // bytes in use; the last granule may reach further
+    Layout layout;
+  };
+
+  static std::size_t bytes_needed(std::size_t managed_bytes);
+
+  constexpr OwnerTable() = default;
+  /// Before anybody else asks. `memory` is bytes_needed(managed_bytes) zeroed bytes.
+  void attach(void* memory, std::uint64_t base, std::size_t managed_bytes);
+
+  bool manages(std::uint64_t address) const {
+    return address - base_.load(std::memory_order_relaxed) < size_.load(std::memory_order_relaxed);
+  }
+
+  /// Adds the bytes by location of a range, unknown ones included. Any thread, wait-free.
+  void add_shares(ByteRange range, Shares& shares) const;
+  /// Who owns one byte. Any thread, wait-free.
+  Location owner(std::uint64_t address) const;
+  /// A copy of the region that holds `address`; false when there is none. Any thread, wait-free.
+  bool find(std::uint64_t address, Region& copy) const;
+  RegionId id_at(std::uint64_t address) const;
+
+  /// Writers. `region.begin` is a multiple of kGranule, its granules are free. 0 when all slots are taken.
+  RegionId enter(const Region& region);
+  void remove(RegionId id);
+  /// From now on nobody knows where this region's bytes are: the kernel did not do what was computed.
+  void distrust(RegionId id);
+  /// The first of `granules` free ones in a row, as an address; 0 when there is none. Not yet taken.
+  std::uint64_t find_free(std::size_t granules);
+
+  std::uint64_t base() const { return base_.load(std::memory_order_relaxed); }
+  std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+  std::size_t most_regions() const { return slots_count_; }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<Region> && sizeof(Region) % 8 == 0);
+  static constexpr std::size_t kWords = sizeof(Region) / 8;
+  struct alignas(64) Slot {
+    std::atomic<std::uint64_t> version;  // odd: being written
+    std::atomic<std::uint64_t> words[kWords];
+    RegionId next_free;  // writers'
+  };
+
+  bool read(RegionId id, Region& copy, std::uint64_t& version) const;
+  bool unchanged(RegionId id, std::uint64_t version) const;
+  void write(RegionId id, const Region& region);
+
+  std::atomic<std::uint64_t> base_{0};
+  std::atomic<std::uint64_t> size_{0};  // 0 until attach(): nothing is managed
+  std::atomic<std::uint32_t>* granules_ = nullptr;
+  Slot* slots_ = nullptr;
+  std::size_t slots_count_ = 0;
+  std::size_t slots_used_ = 0;  // slots from here on were never used; slot 0 is "none"
+  RegionId free_slots_ = 0;
+  std::size_t first_free_ = 0;  // no granule below is free
+};
+
+}  // namespace hearth::placement
