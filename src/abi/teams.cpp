@@ -51,6 +51,7 @@ struct League {
   std::int32_t teams;
   std::int32_t thread_limit;
   const Icvs* icvs;
+  const hearth::rt::events::League* told;
 };
 
 void run_kmp_team(void* data) {
@@ -73,6 +74,7 @@ void run_league(void* data) {
     how.thread_limit = league->thread_limit;
     how.num_teams = league->teams;
     how.team_num = team;
+    how.league = league->told;
     hearth::rt::run_initial_task(self, how, run_kmp_team, league);
   }
 }
@@ -123,15 +125,18 @@ HEARTH_EXPORT void __kmpc_fork_teams(ident_t*, std::int32_t argc, void* microtas
   va_end(list);
 
   const Icvs icvs = *self->task->icvs;
-  League league{microtask, argc, argv, self->pushed_num_teams, self->pushed_thread_limit, &icvs};
+  const hearth::rt::events::League told(self, self->pushed_num_teams, ompt_parallel_invoker_runtime);
+  League league{microtask, argc, argv, self->pushed_num_teams, self->pushed_thread_limit, &icvs, &told};
   self->pushed_num_teams = 0;
   self->pushed_thread_limit = 0;
   hearth::rt::Region region;
   region.function = reinterpret_cast<void*>(&run_league);
   region.data = &league;
+  region.is_league = true;
   region.num_threads = league.teams;
   const hearth::rt::ProcBind bind = hearth::rt::settings().teams_proc_bind;
-  region.proc_bind = static_cast<std::int32_t>(bind == hearth::rt::ProcBind::unset ? hearth::rt::ProcBind::spread : bind);
+  region.proc_bind =
+      static_cast<std::int32_t>(bind == hearth::rt::ProcBind::unset ? hearth::rt::ProcBind::spread : bind);
   hearth::rt::parallel(self, region);
 }
 
@@ -146,6 +151,8 @@ HEARTH_EXPORT void GOMP_teams_reg(void (*function)(void*), void* data, unsigned 
   how.icvs = &icvs;
   how.thread_limit = thread_limit != 0 ? clamped(thread_limit) : icvs.teams_thread_limit;
   how.num_teams = teams != 0 ? clamped(teams) : icvs.nteams > 0 ? icvs.nteams : 1;
+  const hearth::rt::events::League told(self, how.num_teams, ompt_parallel_invoker_program);
+  how.league = &told;
   for (how.team_num = 0; how.team_num < how.num_teams; ++how.team_num)
     hearth::rt::run_initial_task(self, how, function, data);
 }

@@ -46,6 +46,10 @@ void clear_ompt(Task* task) {
   task->ompt_enter_flags = kRuntimeFrame;
 }
 
+// In a region whose threads serve a league. Only the primary thread asks at the end of the region: a worker, which may
+// get there after the team's next region has begun, remembers what it told (fork.cpp).
+bool quiet_primary(Thread* self) { return self->tid == 0 && self->team->ompt_of_league; }
+
 int state_of_sync(ompt_sync_region_t kind) {
   switch (kind) {
     case ompt_sync_region_barrier_explicit: return ompt_state_wait_barrier_explicit;
@@ -88,15 +92,31 @@ void thread_begin(Thread* self, ompt_thread_t type) {
 
 void thread_end(Thread* self) { HEARTH_TELL(ompt_callback_thread_end, data(self->ompt_thread_data)); }
 
-void initial_task_begin(Thread* self) {
-  self->team->ompt_parallel_data = 0;
+void initial_task_begin(Thread* self, int teams, int index, std::uint64_t parallel_data_of_league) {
+  self->team->ompt_parallel_data = parallel_data_of_league;
   clear_ompt(self->task);
-  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self), 1, 1,
-              ompt_task_initial);
+  self->ompt_codeptr = nullptr;
+  self->ompt_state = ompt_state_work_serial;
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self),
+              static_cast<unsigned>(teams), static_cast<unsigned>(index), ompt_task_initial);
 }
 
-void initial_task_end(Thread* self) {
-  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_end, nullptr, task_data(self), 0, 1, ompt_task_initial);
+void initial_task_end(Thread* self, int index) {
+  HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_end, nullptr, task_data(self), 0,
+              static_cast<unsigned>(index), ompt_task_initial);
+}
+
+void League::begin(Thread* self, int teams) {
+  self_ = self;
+  codeptr_ = self->ompt_codeptr;
+  HEARTH_TELL(ompt_callback_parallel_begin, task_data(self), frame_of(self->task), data(data_),
+              static_cast<unsigned>(teams), invoker_ | ompt_parallel_league, codeptr_);
+}
+
+void League::end() {
+  self_->ompt_state = state_of_work(self_);
+  HEARTH_TELL(ompt_callback_parallel_end, data(data_), task_data(self_), invoker_ | ompt_parallel_league,
+              codeptr_);
 }
 
 void parallel_begin(Thread* self, const Region& region, int requested) {
@@ -108,32 +128,37 @@ void parallel_begin(Thread* self, const Region& region, int requested) {
               self->ompt_codeptr);
 }
 
-void region_published(Thread* self, Team* team) {
+void region_published(Thread* self, Team* team, const Region& region) {
+  team->ompt_of_league = region.is_league;
   team->ompt_parallel_data = self->ompt_next_parallel;
   team->codeptr = self->ompt_codeptr;
   self->ompt_codeptr = nullptr;
 }
 
 void parallel_end(Thread* self, Team* team) {
+  // Back in the entry point, whose Entry ends now or at GOMP_parallel_end.
+  self->ompt_codeptr = team->codeptr;
   self->ompt_state = state_of_work(self);
+  if (team->ompt_of_league) return;
   HEARTH_TELL(ompt_callback_parallel_end, data(team->ompt_parallel_data), task_data(self),
               (team->fork.is_kmp ? ompt_parallel_invoker_runtime : ompt_parallel_invoker_program) |
                   ompt_parallel_team,
               team->codeptr);
-  // Back in the entry point, whose Entry ends now or at GOMP_parallel_end.
-  self->ompt_codeptr = team->codeptr;
 }
 
-void implicit_task_begin(Thread* self) {
+bool implicit_task_begin(Thread* self) {
   clear_ompt(self->task);
   self->ompt_codeptr = nullptr;
+  if (self->team->ompt_of_league) return false;
   self->ompt_state = state_of_work(self);
   HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self),
               static_cast<unsigned>(static_cast<int>(self->team->size)), static_cast<unsigned>(self->tid),
               ompt_task_implicit);
+  return true;
 }
 
 void implicit_task_end(Thread* self) {
+  if (quiet_primary(self)) return;
   HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_end, nullptr, task_data(self), 0,
               static_cast<unsigned>(self->tid), ompt_task_implicit);
 }
@@ -144,6 +169,7 @@ void enter_user_code(Task* task, void* frame) {
 }
 
 void join_begin(Thread* self) {
+  if (quiet_primary(self)) return;
   self->task->ompt_exit_frame = nullptr;
   self->ompt_state = ompt_state_wait_barrier_implicit_parallel;
   const void* codeptr = self->tid == 0 ? self->team->codeptr : nullptr;
@@ -156,6 +182,7 @@ void join_begin(Thread* self) {
 }
 
 void join_end(Thread* self) {
+  if (quiet_primary(self)) return;
   const void* codeptr = self->tid == 0 ? self->team->codeptr : nullptr;
   HEARTH_TELL_AS(ompt_callback_sync_region_wait, ompt_callback_sync_region_t,
                  ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, nullptr, task_data(self),

@@ -47,16 +47,42 @@ class Entry {
 #define HEARTH_ENTRY(self) \
   ::hearth::rt::events::Entry ompt_entry(self, __builtin_return_address(0), __builtin_frame_address(0))
 
+/// A teams construct that runs here, with the id by which the tool knows its league.
+class League {
+ public:
+  League(Thread* self, int teams, ompt_parallel_flag_t invoker) : invoker_(invoker) {
+    if (active()) begin(self, teams);
+  }
+  ~League() {
+    if (HEARTH_UNLIKELY(self_ != nullptr)) end();
+  }
+  League(const League&) = delete;
+  League& operator=(const League&) = delete;
+  std::uint64_t parallel_data() const { return data_; }
+
+ private:
+  void begin(Thread* self, int teams);
+  void end();
+  Thread* self_ = nullptr;
+  ompt_parallel_flag_t invoker_;
+  void* codeptr_ = nullptr;
+  std::uint64_t data_ = 0;
+};
+
 // Told to the tool; each is called behind `if (active())`.
 [[gnu::cold]] void thread_begin(Thread* self, ompt_thread_t type);
 [[gnu::cold]] void thread_end(Thread* self);
-[[gnu::cold]] void initial_task_begin(Thread* self);
-[[gnu::cold]] void initial_task_end(Thread* self);
+/// `index` is the team's number in a league of `teams`, whose data `parallel_data` starts with; 1 and 1
+/// elsewhere.
+[[gnu::cold]] void initial_task_begin(Thread* self, int teams = 1, int index = 1,
+                                      std::uint64_t parallel_data = 0);
+[[gnu::cold]] void initial_task_end(Thread* self, int index = 1);
 /// Before the team exists: the id and codeptr are kept in `team` by region_published().
 [[gnu::cold]] void parallel_begin(Thread* self, const Region& region, int requested);
-[[gnu::cold]] void region_published(Thread* self, Team* team);
+[[gnu::cold]] void region_published(Thread* self, Team* team, const Region& region);
 [[gnu::cold]] void parallel_end(Thread* self, Team* team);
-[[gnu::cold]] void implicit_task_begin(Thread* self);
+/// False: the tool is not told, because the thread serves a league, where initial tasks run.
+[[gnu::cold]] bool implicit_task_begin(Thread* self);
 [[gnu::cold]] void implicit_task_end(Thread* self);
 /// The exit frame of the task that is about to call the program's code.
 [[gnu::cold]] void enter_user_code(Task* task, void* frame);

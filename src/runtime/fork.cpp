@@ -107,7 +107,7 @@ void give_back(Thread* self, std::int32_t count) {
 }  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
-  if (events::active())
+  if (events::active() && !region.is_league)
     events::parallel_begin(self, region,
                            region.num_threads > 0 ? region.num_threads : self->task->icvs->nthreads);
   std::int32_t size = decide_team_size(self, region.num_threads);
@@ -152,7 +152,7 @@ Team* begin_region(Thread* self, const Region& region) {
   }
   if (HEARTH_UNLIKELY(affinity_active())) place_team(self, team, region.proc_bind);
 
-  if (events::active()) events::region_published(self, team);
+  if (events::active()) events::region_published(self, team, region);
   ForkLine& line = team->fork;
   line.is_kmp = region.is_kmp;
   line.argc = region.argc;
@@ -248,8 +248,7 @@ void serve_team(Thread* self, Member* member) {
       continue;
     begin_implicit_task(self, member);
     if (HEARTH_UNLIKELY(member->placing != self->placed)) take_place(self, member);
-    told = events::active();
-    if (told) events::implicit_task_begin(self);
+    told = events::active() && events::implicit_task_begin(self);
     run_share(self, team->fork);
     if (told) events::join_begin(self);
     arrive_at_join(self);

@@ -12,6 +12,8 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   Member* const member_outside = self->member;
   Task* const task_outside = self->task;
   const std::int32_t tid = self->tid;
+  void* const codeptr_outside = self->ompt_codeptr;
+  const std::int32_t state_outside = self->ompt_state;
 
   Team* team = self->initial_team;
   self->initial_team = nullptr;
@@ -39,13 +41,22 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   self->member->place_count = member_outside->place_count;
   begin_implicit_task(self, self->member);
 
+  const std::int32_t index = how.league != nullptr ? how.team_num : 1;
+  if (events::active()) {
+    events::initial_task_begin(self, how.num_teams, index,
+                               how.league != nullptr ? how.league->parallel_data() : 0);
+    events::enter_user_code(self->task, __builtin_frame_address(0));
+  }
   function(data);
   wait_for_join(self);
+  if (events::active()) events::initial_task_end(self, index);
 
   self->team = team_outside;
   self->member = member_outside;
   self->task = task_outside;
   self->tid = tid;
+  self->ompt_codeptr = codeptr_outside;
+  self->ompt_state = state_outside;
   if (self->initial_team != nullptr) drop_initial_team(self);
   self->initial_team = team;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "runtime/events.h"
 #include "runtime/thread.h"
 
 namespace hearth::rt {
@@ -17,6 +18,7 @@ struct InitialTask {
   std::int32_t thread_limit = 0;  // 0: as in the ICVs
   std::int32_t num_teams = 1;
   std::int32_t team_num = 0;
+  const events::League* league = nullptr;  // for a team of a league
 };
 
 /// Run `function(data)` in an initial task and wait for the tasks it made.

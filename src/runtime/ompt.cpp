@@ -70,9 +70,13 @@ int get_callback(ompt_callbacks_t which, ompt_callback_t* function) {
   return *function != nullptr;
 }
 
+// Whom the inquiry functions speak of: the calling thread, while a tool is active.
+Thread* asker() { return active() ? Thread::current_or_null() : nullptr; }
+
+// A thread that Hearth does not know is outside of all regions.
 int get_state(ompt_wait_id_t* wait_id) {
-  Thread* self = Thread::current_or_null();
-  if (self == nullptr) return ompt_state_undefined;
+  Thread* self = asker();
+  if (self == nullptr) return ompt_state_work_serial;
   if (wait_id != nullptr) *wait_id = self->ompt_wait_id;
   return self->ompt_state;
 }
@@ -80,7 +84,7 @@ int get_state(ompt_wait_id_t* wait_id) {
 // Tasks from the current one outwards: what its thread was running before each explicit task, then the task
 // that met the region.
 Task* ancestor_task(int level, Team** team) {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   if (self == nullptr || level < 0) return nullptr;
   Task* task = self->task;
   for (; level > 0 && task != nullptr; --level)
@@ -90,7 +94,7 @@ Task* ancestor_task(int level, Team** team) {
 }
 
 int get_parallel_info(int level, ompt_data_t** data, int* size) {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   if (self == nullptr || level < 0) return 0;
   Team* team = self->team;
   for (; level > 0 && team != nullptr; --level) team = team->parent;
@@ -126,7 +130,7 @@ int get_task_info(int level, int* flags, ompt_data_t** task_data, ompt_frame_t**
 }
 
 int get_task_memory(void** address, std::size_t* size, int block) {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   if (self == nullptr || block != 0 || self->task->is(kTaskImplicit)) return 0;
   *address = self->task->payload();
   *size = payload_bytes(*self->task);
@@ -134,7 +138,7 @@ int get_task_memory(void** address, std::size_t* size, int block) {
 }
 
 ompt_data_t* get_thread_data() {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   return self == nullptr ? nullptr : reinterpret_cast<ompt_data_t*>(&self->ompt_thread_data);
 }
 
@@ -162,18 +166,18 @@ int get_place_proc_ids(int place, int room, int* ids) {
 }
 
 int get_place_num() {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   return self == nullptr ? -1 : partition_of(self).place;
 }
 
 int get_partition_place_nums(int room, int* numbers) {
-  Thread* self = Thread::current_or_null();
+  Thread* self = asker();
   if (self == nullptr) return 0;
   const Partition partition = partition_of(self);
   for (int i = 0; i < partition.count && i < room; ++i) numbers[i] = partition.first + i;
   return partition.count;
 }
-int get_proc_id() { return Thread::current_or_null() == nullptr ? -1 : sched_getcpu(); }
+int get_proc_id() { return asker() == nullptr ? -1 : sched_getcpu(); }
 int get_target_info(std::uint64_t*, ompt_id_t*, ompt_id_t*) { return 0; }
 int get_num_devices() { return 0; }
 void finalize_tool() { close_tool(); }
@@ -206,24 +210,26 @@ const char* runtime_version() { return "Hearth 0.1.0"; }
 
 using StartTool = ompt_start_tool_result_t* (*)(unsigned, const char*);
 
-// OMP_TOOL_VERBOSE_INIT: what the search for a tool did.
-void report(const char* format, const char* what) {
+// OMP_TOOL_VERBOSE_INIT: what the search for a tool did, in the words that libomp uses and scripts look for.
+void report(const char* format, const char* what = "") {
   const std::string_view where = settings().tool_verbose_init;
   if (where.empty()) return;
-  char line[512];
-  const int length = std::snprintf(line, sizeof(line), format, what);
+  char line[8192];
+  const int needed = std::snprintf(line, sizeof(line), format, what);
+  const auto length =
+      needed < static_cast<int>(sizeof(line)) ? static_cast<std::size_t>(needed) : sizeof(line) - 1;
   if (where == "STDOUT" || where == "stdout") {
-    std::fwrite(line, 1, static_cast<std::size_t>(length), stdout);  // in order with what the tool prints
+    std::fwrite(line, 1, length, stdout);  // in order with what the tool prints
     return;
   }
   if (where == "STDERR" || where == "stderr") {
-    write_stderr(line, static_cast<std::size_t>(length));
+    write_stderr(line, length);
     return;
   }
   char path[512];
   std::snprintf(path, sizeof(path), "%.*s", static_cast<int>(where.size()), where.data());
   if (std::FILE* file = std::fopen(path, "a")) {
-    std::fputs(line, file);
+    std::fwrite(line, 1, length, file);
     std::fclose(file);
   }
 }
@@ -232,11 +238,37 @@ ompt_start_tool_result_t* ask(void* symbol) {
   return reinterpret_cast<StartTool>(symbol)(kOmpVersion, runtime_version());
 }
 
+ompt_start_tool_result_t* ask_library(const char* path) {
+  report("Opening %s... ", path);
+  void* library = dlopen(path, RTLD_LAZY);
+  if (library == nullptr) {
+    report("Failed: %s\n", dlerror());
+    return nullptr;
+  }
+  report("Success.\nSearching for ompt_start_tool in %s... ", path);
+  void* symbol = dlsym(library, "ompt_start_tool");
+  if (symbol == nullptr) {
+    report("Failed: %s\n", dlerror());
+    dlclose(library);
+    return nullptr;
+  }
+  ompt_start_tool_result_t* result = ask(symbol);
+  if (result == nullptr) {
+    report("Found but not using the OMPT interface.\nContinuing search...\n");
+    dlclose(library);
+  }
+  return result;
+}
+
 ompt_start_tool_result_t* ask_libraries() {
   std::string_view list = settings().tool_libraries;
+  if (list.empty()) {
+    report("No OMP_TOOL_LIBRARIES defined.\n");
+    return nullptr;
+  }
   char all[4096];
   std::snprintf(all, sizeof(all), "%.*s", static_cast<int>(list.size()), list.data());
-  report("OMP_TOOL_LIBRARIES = %s\n", all);
+  report("Searching tool libraries...\nOMP_TOOL_LIBRARIES = %s\n", all);
   while (!list.empty()) {
     const std::size_t colon = list.find(':');
     const std::string_view name = list.substr(0, colon);
@@ -244,54 +276,34 @@ ompt_start_tool_result_t* ask_libraries() {
     char path[4096];
     std::snprintf(path, sizeof(path), "%.*s", static_cast<int>(name.size()), name.data());
     if (path[0] == 0) continue;
-    report("Opening %s... ", path);
-    void* library = dlopen(path, RTLD_LAZY);
-    if (library == nullptr) {
-      report("Failed: %s\n", dlerror());
-      continue;
-    }
-    report("Success. \n%s", "Searching for ompt_start_tool in ");
-    report("%s... ", path);
-    void* symbol = dlsym(library, "ompt_start_tool");
-    if (symbol == nullptr) {
-      report("Failed: %s\n", dlerror());
-      dlclose(library);
-      continue;
-    }
-    ompt_start_tool_result_t* result = ask(symbol);
-    if (result != nullptr) {
-      report("Success.\nTool was started and is using the OMPT interface.%s\n", "");
-      return result;
-    }
-    report("Found but not using the OMPT interface.%s\n", "");
-    dlclose(library);
+    if (ompt_start_tool_result_t* result = ask_library(path)) return result;
   }
   return nullptr;
+}
+
+ompt_start_tool_result_t* find_tool() {
+  if (!settings().tool) {
+    report("OMP tool disabled.\n");
+    return nullptr;
+  }
+  report("Search for OMP tool in current address space... ");
+  void* symbol = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+  ompt_start_tool_result_t* result = symbol == nullptr ? nullptr : ask(symbol);
+  if (result == nullptr) {
+    report("Failed.\n");
+    result = ask_libraries();
+    if (result == nullptr) report("...searching tool libraries failed.\nNo OMP tool loaded.\n");
+  }
+  if (result != nullptr) report("Success.\nTool was started and is using the OMPT interface.\n");
+  return result;
 }
 
 }  // namespace
 
 void start_tool() {
-  report("----- START LOGGING OF TOOL REGISTRATION -----\n%s", "");
-  if (!settings().tool) {
-    report("OMP tool disabled. \n%s", "");
-    report("----- END LOGGING OF TOOL REGISTRATION -----\n%s", "");
-    return;
-  }
-  report("Search for OMP tool in current address space... %s", "");
-  void* symbol = dlsym(RTLD_DEFAULT, "ompt_start_tool");
-  ompt_start_tool_result_t* result = symbol == nullptr ? nullptr : ask(symbol);
-  if (result != nullptr) {
-    report("Success.\nTool was started and is using the OMPT interface.%s\n", "");
-  } else {
-    report("Failed.\n%s", "");
-    if (!settings().tool_libraries.empty()) {
-      report("Searching tool libraries...\n%s", "");
-      result = ask_libraries();
-    }
-    if (result == nullptr) report("No OMP tool loaded.\n%s", "");
-  }
-  report("----- END LOGGING OF TOOL REGISTRATION -----\n%s", "");
+  report("----- START LOGGING OF TOOL REGISTRATION -----\n");
+  ompt_start_tool_result_t* result = find_tool();
+  report("----- END LOGGING OF TOOL REGISTRATION -----\n");
   if (result == nullptr) return;
   tool = result;
   active_word = true;

@@ -233,7 +233,9 @@ void events::close_tool() {
   // The workers' last events come when they leave their teams. Only from outside a region can they be sent
   // home.
   Thread* self = Thread::current_or_null();
-  if (self != nullptr && pause_resources(self)) {
+  if (self == nullptr) {
+    drain_pool();  // the workers of threads that have ended
+  } else if (pause_resources(self)) {
     initial_task_end(self);
     thread_end(self);
   }

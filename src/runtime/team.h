@@ -61,8 +61,8 @@ struct alignas(kCacheLinePair) Member {
   // The member's own: nobody else writes, most fields nobody else reads.
   alignas(kCacheLinePair) Thread* thread = nullptr;
   std::int32_t tid = 0;
-  std::uint64_t phase = 0;       // barriers met, over all regions of the team
-  std::uint32_t singles = 0;     // single constructs met in this region
+  std::uint64_t phase = 0;    // barriers met, over all regions of the team
+  std::uint32_t singles = 0;  // single constructs met in this region
   std::uint32_t copyprivates = 0;
   std::uint32_t scopes = 0;
   std::uint32_t steal_seed = 0;
@@ -130,10 +130,11 @@ struct Team {
   // around an initial task: how many all regions of the group hold together.
   std::int32_t reserved = 0;
   std::atomic<std::int32_t> group_reserved{0};
-  void* codeptr = nullptr;       // OMPT: return address of the region's entry point
+  void* codeptr = nullptr;  // OMPT: return address of the region's entry point
   std::uint64_t ompt_parallel_data = 0;
-  std::int32_t ompt_flags = 0;
-  std::atomic<void*> task_reductions[2] = {};  // of the region, of the worksharing construct: task_reduction.cpp
+  bool ompt_of_league = false;  // the region's threads serve a league
+  std::atomic<void*> task_reductions[2] =
+      {};                             // of the region, of the worksharing construct: task_reduction.cpp
   Taskgroup* region_group = nullptr;  // region-wide taskgroup of GOMP_parallel_reductions
 
   // Shared state within a region, each on a line of its own.
