@@ -64,7 +64,7 @@ using hearth::abi::GompTask;
 
 void nothing(void*) {}
 
-// The path of tasks with depend, detach, priority, copy constructors or an if clause that is false.
+// The path of tasks with depend, detach, priority or copy constructors.
 [[gnu::noinline]] void uncommon_task(Thread* self, const GompTask& what, bool deferred, void* const* depend) {
   if (HEARTH_UNLIKELY(rt::is_cancelled(self->task))) return;
   if (!deferred) {
@@ -93,24 +93,22 @@ HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*,
                              void* detach) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  GompTask what{fn, data, cpyfn, arg_size, arg_align, flags};
   const unsigned uncommon = hearth::abi::kGompDepend | hearth::abi::kGompPriority | hearth::abi::kGompDetach;
-  if (HEARTH_UNLIKELY((flags & uncommon) != 0) || HEARTH_UNLIKELY(cpyfn != nullptr) ||
-      HEARTH_UNLIKELY(!if_clause)) {
+  if (HEARTH_UNLIKELY((flags & uncommon) != 0) || HEARTH_UNLIKELY(cpyfn != nullptr)) {
+    GompTask what{fn, data, cpyfn, arg_size, arg_align, flags};
     if ((flags & hearth::abi::kGompPriority) != 0) what.priority = priority;
     if ((flags & hearth::abi::kGompDetach) != 0) what.event = static_cast<void**>(detach);
     uncommon_task(self, what, if_clause, (flags & hearth::abi::kGompDepend) != 0 ? depend : nullptr);
     return;
   }
-  if (rt::runs_at_once(self)) {
-    Task* task = rt::new_task(self, 0, what.task_flags());
+  if (!if_clause || rt::runs_at_once(self)) {
+    Task* task = rt::new_task(self, 0, hearth::abi::common_task_flags(flags));
     task->function = fn;
     task->data = data;
-    rt::adopt(self, task);
-    rt::run_task(self, task);
+    rt::run_undeferred(self, task);
     return;
   }
-  rt::spawn(self, hearth::abi::new_gomp_task(self, what));
+  rt::spawn(self, hearth::abi::new_gomp_task(self, GompTask{fn, data, nullptr, arg_size, arg_align, flags}));
 }
 
 HEARTH_EXPORT void GOMP_taskwait() {

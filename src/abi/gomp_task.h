@@ -23,6 +23,12 @@ enum GompTaskFlag : unsigned {
   kGompStrict = 1u << 14,
 };
 
+inline std::uint32_t common_task_flags(unsigned flags) {
+  static_assert(std::uint32_t{rt::kTaskTied} == kGompUntied && std::uint32_t{rt::kTaskFinal} == kGompFinal &&
+                rt::kTaskMergeable == kGompMergeable << 3);
+  return ((flags ^ kGompUntied) & (kGompUntied | kGompFinal)) | (flags & kGompMergeable) << 3;
+}
+
 struct GompTask {
   void (*function)(void*);
   void* data;
@@ -34,10 +40,7 @@ struct GompTask {
   void** event = nullptr;  // where the event handle of a detachable task goes
 
   std::uint32_t task_flags() const {
-    std::uint32_t ours = 0;
-    if ((flags & kGompUntied) == 0) ours |= rt::kTaskTied;
-    if ((flags & kGompFinal) != 0) ours |= rt::kTaskFinal;
-    if ((flags & kGompMergeable) != 0) ours |= rt::kTaskMergeable;
+    std::uint32_t ours = common_task_flags(flags);
     if (event != nullptr) ours |= rt::kTaskDetachable;
     return ours;
   }

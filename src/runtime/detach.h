@@ -6,8 +6,6 @@
 
 namespace hearth::rt {
 
-enum DetachState : std::uint32_t { kDetachRunning = 0, kDetachBodyEnded = 1, kDetachFulfilled = 2 };
-
 /// The body has ended. True when the event is fulfilled already (the caller finishes the task); else whoever
 /// fulfils it will.
 inline bool body_ended_with_event_fulfilled(Task* task) {

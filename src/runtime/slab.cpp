@@ -80,8 +80,8 @@ void return_chain(Thread* home, Task* head, Task* tail) {
 
 }  // namespace
 
-Task* allocate_task(Thread* self, std::size_t payload) {
-  const int size_class = payload <= Slab::payload_of(0) ? 0 : class_for(payload);
+Task* allocate_task_slowly(Thread* self, std::size_t payload) {
+  const int size_class = class_for(payload);
   Task* task;
   if (HEARTH_UNLIKELY(size_class < 0)) {
     task = allocate_large(payload);
@@ -97,12 +97,7 @@ Task* allocate_task(Thread* self, std::size_t payload) {
   return task;
 }
 
-void free_task(Thread* self, Task* task) {
-  if (HEARTH_LIKELY(task->home == self)) {
-    task->next_free = self->slab.free[task->size_class];
-    self->slab.free[task->size_class] = task;
-    return;
-  }
+void free_task_slowly(Thread* self, Task* task) {
   if (task->size_class == kLargeClass) {
     std::free(task);
     return;

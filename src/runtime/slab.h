@@ -34,10 +34,13 @@ struct Slab {
   alignas(kCacheLinePair) std::atomic<Task*> returned{nullptr};  // pushed by others, taken whole by the owner
 };
 
-/// A descriptor with room for `payload` bytes, its Task fields constructed afresh except `home` and
-/// `size_class`. Null when memory is refused. Caller: the thread itself.
+/// A descriptor with room for `payload` bytes; what its last use left in its fields is still there. Never null:
+/// when memory is refused the process is told and stopped. Caller: the thread itself.
 Task* allocate_task(Thread* self, std::size_t payload);
 void free_task(Thread* self, Task* task);
+/// What these two do when the free list of the smallest class is empty, and for another thread's descriptor.
+Task* allocate_task_slowly(Thread* self, std::size_t payload);
+void free_task_slowly(Thread* self, Task* task);
 /// The room behind the descriptor; 0 when it was too large for the size classes.
 std::size_t payload_bytes(const Task& task);
 /// Send home what waits in the outgoing batch (before the thread sleeps or leaves).

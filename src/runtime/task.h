@@ -54,18 +54,24 @@ struct Brood {
 
   void open(Thread* who) {
     spawned = 0;
+    owner.store(who, std::memory_order_relaxed);
+  }
+  /// For the owner: one more. The counters are of no meaning before the first.
+  void add() {
+    if (spawned++ != 0) return;
     here.store(0, std::memory_order_relaxed);
     elsewhere.store(0, std::memory_order_relaxed);
-    owner.store(who, std::memory_order_relaxed);
   }
   /// For the owner.
   bool all_finished() const {
+    if (spawned == 0) return true;
     const std::uint64_t h = here.load(std::memory_order_relaxed);
     return finished_of(h) == spawned ||
            finished_of(h) + finished_of(elsewhere.load(std::memory_order_acquire)) == spawned;
   }
   /// For anybody, once `spawned` cannot change any more.
   bool all_complete() const {
+    if (spawned == 0) return true;
     const std::uint64_t h = here.load(std::memory_order_acquire);
     return complete_of(h) == spawned ||
            complete_of(h) + complete_of(elsewhere.load(std::memory_order_acquire)) == spawned;
@@ -107,7 +113,13 @@ enum TaskFlag : std::uint32_t {
   kTaskFootprint = 1u << 17,     // `footprint` is set
   kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
+  // Set only while a tool is active.
+  kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
+  kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup
 };
+
+/// What became of a detachable task so far: see detach.h.
+enum DetachState : std::uint32_t { kDetachRunning = 0, kDetachBodyEnded = 1, kDetachFulfilled = 2 };
 
 struct alignas(kCacheLine) Task {
   // --- first line: what creation and execution touch
@@ -144,6 +156,8 @@ struct alignas(kCacheLine) Task {
   std::int32_t ompt_exit_flags = 0;
   std::int32_t ompt_enter_flags = 0;
   std::uint32_t ompt_flags = 0;
+  std::uint64_t ompt_chunk_start = 0;
+  std::uint64_t ompt_chunk_iterations = 0;
 
   void* payload() { return this + 1; }
   static Task* of_payload(void* p) { return static_cast<Task*>(p) - 1; }

@@ -38,9 +38,8 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
   return nullptr;
 }
 
-// What a task owns besides its descriptor.
-void drop_belongings(Thread* self, Task* task) {
-  if (HEARTH_UNLIKELY(task->is(kTaskOwnsIcvs))) {
+[[gnu::noinline]] void free_belongings(Thread* self, Task* task) {
+  if (task->is(kTaskOwnsIcvs)) {
     for (Icvs* icvs = task->icvs; icvs != nullptr;) {
       Icvs* older = icvs->retired;
       std::free(icvs);
@@ -48,8 +47,16 @@ void drop_belongings(Thread* self, Task* task) {
     }
     task->flags &= ~kTaskOwnsIcvs;
   }
-  if (HEARTH_UNLIKELY(task->is(kTaskFootprint))) std::free(task->footprint);
-  if (HEARTH_UNLIKELY(task->depends != nullptr)) drop_depend_table(self, task);
+  if (task->is(kTaskFootprint)) std::free(task->footprint);
+  if (task->depends != nullptr) drop_depend_table(self, task);
+}
+
+// What a task owns besides its descriptor.
+inline bool has_belongings(const Task* task) {
+  return task->is(kTaskOwnsIcvs | kTaskFootprint) || task->depends != nullptr;
+}
+inline void drop_belongings(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(has_belongings(task))) free_belongings(self, task);
 }
 
 void recycle(Thread* self, Task* task) {
@@ -72,7 +79,7 @@ void complete_task(Thread* self, Task* task, std::uint64_t what) {
 // True when the brood's owner will run no more of the task's body and nothing is outstanding; else leaves the
 // brood closed, and the last descendant to complete takes over.
 bool close_brood(Brood& brood) {
-  if (HEARTH_LIKELY(brood.spawned == 0) || brood.all_complete()) return true;
+  if (HEARTH_LIKELY(brood.all_complete())) return true;
   brood.owner.store(nullptr, std::memory_order_relaxed);
   // From now on the high half counts up to zero, modulo 2^32: what is missing.
   const std::uint64_t add =
@@ -146,14 +153,24 @@ inline void run_body(Thread* self, Task* task) {
   return body_ended_with_event_fulfilled(task);
 }
 
+// Whatever the task's clauses say.
+bool runs_at_once_always(Thread* self) { return self->task->is(kTaskFinal) || self->team->size == 1; }
+
 // Where a tool learns of a new task.
 [[gnu::cold]] void tell_creation(Thread* self, Task* task) {
   int type = ompt_task_explicit;
   if (!task->is(kTaskTied)) type |= ompt_task_untied;
   if (task->is(kTaskFinal)) type |= ompt_task_final;
   if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
-  if (task->is(kTaskIncluded | kTaskFinal) || self->team->size == 1) type |= ompt_task_undeferred;
+  if (task->is(kTaskIncluded) || runs_at_once_always(self)) type |= ompt_task_undeferred;
   events::task_create(self, task, type, task->is(kTaskNamesDepend));
+}
+
+// How a tool sees a task whose body has ended.
+ompt_task_status_t status_after_body(const Task* task) {
+  const bool detached = task->is(kTaskDetachable | kTaskProxy) &&
+                        task->detach_state.load(std::memory_order_acquire) == kDetachRunning;
+  return detached ? ompt_task_detach : ompt_task_complete;
 }
 
 // The body, with an OMPT tool watching.
@@ -161,16 +178,13 @@ inline void run_body(Thread* self, Task* task) {
   void* const codeptr = self->ompt_codeptr;
   const std::int32_t state = self->ompt_state;
   events::task_begin(self, outer, task, __builtin_frame_address(0));
-  if (cancelled)
+  if (cancelled) {
     events::cancel_discarded(self, task);
-  else
+  } else {
+    if (task->is(kTaskChunk)) events::taskloop_chunk(self, task);
     run_body(self, task);
-  const bool detached = task->is(kTaskDetachable | kTaskProxy) &&
-                        task->detach_state.load(std::memory_order_acquire) == kDetachRunning;
-  events::task_end(self, task, outer,
-                   cancelled  ? ompt_task_cancel
-                   : detached ? ompt_task_detach
-                              : ompt_task_complete);
+  }
+  events::task_end(self, task, outer, cancelled ? ompt_task_cancel : status_after_body(task));
   self->ompt_codeptr = codeptr;
   self->ompt_state = state;
 }
@@ -182,24 +196,6 @@ void wake_for_task(Team* team) {
 }
 
 }  // namespace
-
-Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
-  Task* parent = self->task;
-  Task* task = allocate_task(self, payload);
-  task->parent.store(parent, std::memory_order_relaxed);
-  task->depth.store(parent->depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  // A final task's descendants are final and included (OpenMP 5.2, section 12.3).
-  task->flags = flags | (parent->flags & kTaskFinal);
-  task->team = self->team;
-  task->icvs = parent->icvs;
-  task->group = parent->group;
-  task->children.spawned = 0;
-  task->priority = 0;
-  task->depends = nullptr;
-  if (HEARTH_UNLIKELY((flags & (kTaskDetachable | kTaskProxy)) != 0))
-    task->detach_state.store(kDetachRunning, std::memory_order_relaxed);
-  return task;
-}
 
 void adopt(Thread* self, Task* task) {
   Task* parent = self->task;
@@ -213,7 +209,7 @@ void adopt(Thread* self, Task* task) {
         [&] { return help_descendants(self, parent); });
     brood->open(self);
   }
-  ++brood->spawned;
+  brood->add();
   task->brood = brood;
   if (events::active()) tell_creation(self, task);
 }
@@ -243,16 +239,54 @@ void enqueue(Thread* self, Task* task) {
 }
 
 void make_ready(Thread* self, Task* task) {
-  if (runs_at_once(self) || task->is(kTaskFinal))
+  if (runs_at_once(self))
     run_task(self, task);
   else
     enqueue(self, task);
 }
 
-void run_undeferred(Thread* self, Task* task) {
+namespace {
+
+// Whether the task may have been cancelled; is_cancelled() knows.
+inline bool may_be_cancelled(const Task* task) {
+  return HEARTH_UNLIKELY(task->group != nullptr || task->team->cancel.load(std::memory_order_relaxed) != 0);
+}
+
+// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its
+// descendants are still to complete. Returns false in that case, and when there was more to do than to run it.
+inline bool end_in_place(Thread* self, Task* task) {
+  if (HEARTH_LIKELY(task->children.all_complete())) return true;
   adopt(self, task);
-  if (HEARTH_UNLIKELY(task->is(kTaskDetachable))) task->flags |= kTaskWaitForEvent;
-  run_task(self, task);
+  finish_task(self, task);
+  return false;
+}
+
+// Not counted by its parent from the start: tools are told of the creation, and events have a life of their own.
+inline bool runs_uncounted(const Task* task) {
+  return !events::active() && !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend);
+}
+
+}  // namespace
+
+bool run_in_place(Thread* self, Task* task) {
+  const std::uint32_t flags = task->flags;
+  if (HEARTH_UNLIKELY(!runs_uncounted(task))) {
+    task->flags |= kTaskIncluded;
+    adopt(self, task);
+    if (task->is(kTaskDetachable)) task->flags |= kTaskWaitForEvent;
+    run_task(self, task);
+    return false;
+  }
+  Task* const outer = self->task;
+  task->children.open(self);
+  self->task = task;
+  ++self->tasks_served;
+  if (!may_be_cancelled(task) || !is_cancelled(task) || task->is(kTaskNoDiscard)) run_body(self, task);
+  self->task = outer;
+  if (HEARTH_UNLIKELY(!end_in_place(self, task))) return false;
+  if (HEARTH_LIKELY(task->flags == flags && !has_belongings(task))) return true;
+  recycle(self, task);
+  return false;
 }
 
 void run_task(Thread* self, Task* task) {
@@ -260,9 +294,7 @@ void run_task(Thread* self, Task* task) {
   task->children.open(self);
   self->task = task;
   ++self->tasks_served;
-  const bool cancelled =
-      HEARTH_UNLIKELY(task->group != nullptr || task->team->cancel.load(std::memory_order_relaxed) != 0) &&
-      is_cancelled(task) && !task->is(kTaskNoDiscard);
+  const bool cancelled = may_be_cancelled(task) && is_cancelled(task) && !task->is(kTaskNoDiscard);
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
@@ -275,21 +307,27 @@ void run_task(Thread* self, Task* task) {
 }
 
 void begin_undeferred(Thread* self, Task* task) {
-  adopt(self, task);
+  task->brood = nullptr;
+  if (HEARTH_UNLIKELY(!runs_uncounted(task))) {
+    task->flags |= kTaskIncluded;
+    adopt(self, task);
+  }
   task->children.open(self);
-  if (events::active()) events::task_begin(self, self->task, task, __builtin_frame_address(0));
+  if (events::active()) events::undeferred_begin(self, self->task, task);
   self->task = task;
   ++self->tasks_served;
 }
 
 void end_undeferred(Thread* self, Task* task) {
   Task* outer = task->parent.load(std::memory_order_relaxed);
-  if (events::active()) events::task_end(self, task, outer, ompt_task_complete);
+  if (events::active()) events::task_end(self, task, outer, status_after_body(task));
   self->task = outer;
-  if (HEARTH_UNLIKELY(task->is(kTaskDetachable))) {
-    task->flags |= kTaskWaitForEvent;
-    event_is_fulfilled(self, task);
+  if (HEARTH_LIKELY(task->brood == nullptr)) {
+    if (HEARTH_LIKELY(end_in_place(self, task))) recycle(self, task);
+    return;
   }
+  // OpenMP 5.2, section 1.2.2: the generating task is suspended until the structured block is completed, not the event.
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable)) && !body_ended_with_event_fulfilled(task)) return;
   finish_task(self, task);
 }
 

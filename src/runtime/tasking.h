@@ -12,7 +12,23 @@ namespace hearth::rt {
 
 /// A new child of the current task, not yet counted or queued: fields set, function and data left to the
 /// caller. `flags` are TaskFlags. Never null: when memory is refused the process is told and stopped.
-Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags);
+inline Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
+  Task* parent = self->task;
+  Task* task = allocate_task(self, payload);
+  task->parent.store(parent, std::memory_order_relaxed);
+  task->depth.store(parent->depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // A final task's descendants are final and included (OpenMP 5.2, section 12.3).
+  task->flags = flags | (parent->flags & kTaskFinal);
+  task->team = self->team;
+  task->icvs = parent->icvs;
+  task->group = parent->group;
+  task->children.spawned = 0;
+  task->priority = 0;
+  task->depends = nullptr;
+  if (HEARTH_UNLIKELY((flags & (kTaskDetachable | kTaskProxy)) != 0))
+    task->detach_state.store(kDetachRunning, std::memory_order_relaxed);
+  return task;
+}
 
 /// Count the task as a child of its parent. Before its dependences are looked at, and before spawn_ready() or
 /// run_task().
@@ -33,9 +49,14 @@ void enqueue(Thread* self, Task* task);
 /// ready by an event. In the caller's deque it could bury tasks that the caller waits for.
 void enqueue_anywhere(Task* task);
 
-/// Adopt and run, here and now, and wait for its event if it has one: an undeferred or included task.
-void run_undeferred(Thread* self, Task* task);
-/// The same in two halves, for code that calls the body itself.
+/// Run a new task here and now, and wait for its event if it has one: an undeferred or included task. True: it is
+/// over, and its descriptor is as before and may be run again, or freed. False: the descriptor is not the
+/// caller's any more.
+bool run_in_place(Thread* self, Task* task);
+inline void run_undeferred(Thread* self, Task* task) {
+  if (HEARTH_LIKELY(run_in_place(self, task))) free_task(self, task);
+}
+/// run_undeferred() in two halves, for code that calls the body itself.
 void begin_undeferred(Thread* self, Task* task);
 void end_undeferred(Thread* self, Task* task);
 

@@ -79,4 +79,18 @@ inline Thread* Thread::current() {
   return self;
 }
 
+inline Task* allocate_task(Thread* self, std::size_t payload) {
+  Task* task = self->slab.free[0];
+  if (HEARTH_UNLIKELY(payload > Slab::payload_of(0)) || HEARTH_UNLIKELY(task == nullptr))
+    return allocate_task_slowly(self, payload);
+  self->slab.free[0] = task->next_free;
+  return task;
+}
+
+inline void free_task(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(task->home != self)) return free_task_slowly(self, task);
+  task->next_free = self->slab.free[task->size_class];
+  self->slab.free[task->size_class] = task;
+}
+
 }  // namespace hearth::rt
