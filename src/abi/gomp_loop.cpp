@@ -38,6 +38,7 @@ bool next_gomp_chunk(Thread* self, std::uint64_t* start, std::uint64_t* end) {
   *start = loop.base + first * loop.step;
   // The last chunk ends where the program's loop does: counting on could pass the largest number.
   *end = first + count == loop.trip ? loop.limit : loop.base + (first + count) * loop.step;
+  if (rt::events::active()) tell_chunk(self, *start, count);
   return true;
 }
 

@@ -12,7 +12,9 @@ namespace {
 
 unsigned next(Thread* self) {
   std::uint64_t first = 0, count = 0;
-  return hearth::rt::next_chunk(self, first, count) ? static_cast<unsigned>(first) + 1 : 0;
+  if (!hearth::rt::next_chunk(self, first, count)) return 0;
+  if (hearth::rt::events::active()) abi::tell_section(self);
+  return static_cast<unsigned>(first) + 1;
 }
 
 void begin(Thread* self, unsigned count) {

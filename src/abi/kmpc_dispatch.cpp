@@ -118,13 +118,6 @@ template <class T>
   abi::begin_work(self, ompt_work_distribute, block.end - block.first);
 }
 
-[[gnu::cold, gnu::noinline]] void tell_chunk(Thread* self, std::uint64_t start, std::uint64_t count) {
-  ompt_dispatch_chunk_t chunk{start, count};
-  ompt_data_t instance;
-  instance.ptr = &chunk;
-  hearth::rt::events::dispatch(self, ompt_dispatch_ws_loop_chunk, instance);
-}
-
 template <class T>
 [[gnu::always_inline]] inline std::int32_t dispatch_next(std::int32_t* last, T* lower, T* upper,
                                                          Signed<T>* stride) {
@@ -144,7 +137,7 @@ template <class T>
   *upper = static_cast<T>(start + (count - 1) * loop.step);
   if (stride != nullptr) *stride = static_cast<Signed<T>>(loop.step);
   if (last != nullptr) *last = first + count == loop.trip;
-  if (hearth::rt::events::active()) tell_chunk(self, start, count);
+  if (hearth::rt::events::active()) abi::tell_chunk(self, start, count);
   return 1;
 }
 
@@ -191,7 +184,9 @@ HEARTH_EXPORT std::int32_t __kmpc_next_section(ident_t*, std::int32_t, std::int3
   loop.trip = loop.dealt = loop.units = static_cast<std::uint64_t>(count);
   if (loop.end > loop.trip) loop.end = loop.trip;  // a team of one
   std::uint64_t first = 0, one = 0;
-  return hearth::rt::next_chunk(self, first, one) ? static_cast<std::int32_t>(first) : count;
+  if (!hearth::rt::next_chunk(self, first, one)) return count;
+  if (hearth::rt::events::active()) abi::tell_section(self);
+  return static_cast<std::int32_t>(first);
 }
 
 HEARTH_EXPORT void __kmpc_end_sections(ident_t*, std::int32_t) {

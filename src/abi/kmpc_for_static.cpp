@@ -121,6 +121,18 @@ typename Loop<T>::S whole_stride(const Loop<T>& loop) {
   return static_cast<typename Loop<T>::S>(way);
 }
 
+// What the tool hears of the caller's part: of a schedule with chunks only the first, since the program goes
+// from chunk to chunk by itself.
+template <class T>
+[[gnu::cold]] void tell_part(Thread* self, T lower, T upper, typename Loop<T>::S step) {
+  const Loop<T> part(lower, upper, step);
+  if (part.trip == 0) return;
+  if (self->member->loop.work == ompt_work_sections)
+    for (std::uint64_t section = 0; section < part.trip; ++section) abi::tell_section(self);
+  else
+    abi::tell_chunk(self, static_cast<std::uint64_t>(lower), part.trip);
+}
+
 template <class T>
 [[gnu::always_inline]] inline void for_static_init(std::int32_t schedule, std::int32_t* last, T* lower,
                                                    T* upper, typename Loop<T>::S* stride,
@@ -163,6 +175,7 @@ template <class T>
     }
   }
   if (last != nullptr) *last = is_last;
+  if (hearth::rt::events::active()) tell_part<T>(self, *lower, *upper, step);
 }
 
 // distribute parallel for: the team's block of the league's iterations, and in it the thread's part.
@@ -170,7 +183,9 @@ template <class T>
 void dist_for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T* upper, T* upper_of_team,
                           typename Loop<T>::S* stride, typename Loop<T>::S step, typename Loop<T>::S chunk) {
   Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
   const Loop<T> whole(*lower, *upper, step);
+  abi::begin_work(self, ompt_work_distribute, whole.trip);
   if (whole.trip == 0) {
     *last = 0;
     *upper_of_team = *upper;
@@ -193,6 +208,7 @@ void dist_for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T
                   : deal_block(ours, bounds, who, of);
   }
   *last = last_team && is_last;
+  if (hearth::rt::events::active()) tell_part<T>(self, *lower, *upper, step);
 }
 
 // distribute with dist_schedule(static, chunk): the team's first chunk.
@@ -244,4 +260,9 @@ HEARTH_EXPORT void __kmpc_for_static_fini(ident_t*, std::int32_t) {
   abi::end_work(self);
 }
 
-HEARTH_EXPORT void __kmpc_dist_for_static_fini(ident_t*, std::int32_t) {}
+HEARTH_EXPORT void __kmpc_dist_for_static_fini(ident_t*, std::int32_t) {
+  if (!hearth::rt::events::active()) return;
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  abi::end_work(self);
+}

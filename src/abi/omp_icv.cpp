@@ -97,7 +97,7 @@ void set_schedule(int kind, int chunk) {
 
 int schedule_chunk(const Icvs& mine) {
   const int plain = mine.run_sched_kind & INT_MAX;
-  if (mine.run_sched_chunk == 0 && (plain == 2 || plain == 3)) return 1;
+  if (mine.run_sched_chunk == 0 && plain != 1) return 1;
   return mine.run_sched_chunk;
 }
 

@@ -29,6 +29,25 @@ inline void begin_work(rt::Thread* self, ompt_work_t kind, std::uint64_t count) 
   rt::events::work_begin(self, kind, count);
 }
 
+/// The member is about to run `iterations` of the construct that was begun; `start` is the loop variable's
+/// value in the first of them.
+[[gnu::cold]] inline void tell_chunk(rt::Thread* self, std::uint64_t start, std::uint64_t iterations) {
+  ompt_dispatch_chunk_t chunk{start, iterations};
+  ompt_data_t instance;
+  instance.ptr = &chunk;
+  rt::events::dispatch(self,
+                       self->member->loop.work == ompt_work_distribute ? ompt_dispatch_distribute_chunk
+                                                                       : ompt_dispatch_ws_loop_chunk,
+                       instance);
+}
+
+/// The same of a section, which has no number there but the address that asked for it.
+[[gnu::cold]] inline void tell_section(rt::Thread* self) {
+  ompt_data_t instance;
+  instance.ptr = self->ompt_codeptr;
+  rt::events::dispatch(self, ompt_dispatch_section, instance);
+}
+
 inline ompt_work_t work_kind(const rt::LoopPlan& plan) {
   switch (plan.kind) {
     case rt::ScheduleKind::static_: return ompt_work_loop_static;
