@@ -14,10 +14,6 @@ T peek(const T& word) {
   return __atomic_load_n(&word, __ATOMIC_RELAXED);
 }
 
-std::int64_t clamp(std::int64_t value, std::int64_t most) {
-  return value < 0 ? 0 : value < most ? value : most;
-}
-
 /// Where slot i of the layout's period begins.
 std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
   const std::uint64_t longer = std::min<std::uint64_t>(static_cast<std::uint64_t>(i), layout.extra);
@@ -98,12 +94,7 @@ std::uint64_t Layout::run_end(std::uint64_t address) const {
   return address - offset + slot_begin(*this, slot + 1);
 }
 
-void Layout::add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
-  if (begin >= end) return;
-  if (form == Form::single) {
-    shares.add(single, end - begin);
-    return;
-  }
+void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
   if (form == Form::blocks) {
     std::int64_t sums[kMaxLocations] = {};
     std::int64_t unknown = 0;
@@ -131,16 +122,23 @@ void Layout::add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) 
     first = from % length;
     last = to % length;
   }
-  const std::int32_t slots = shape->slots;
-  const auto from_first = static_cast<std::int64_t>(first), to_last = static_cast<std::int64_t>(last);
-  std::int64_t low = 0;
-  for (std::int32_t i = 0; i < slots; ++i) {
-    const auto width = static_cast<std::int64_t>((shape->begin[i + 1] - shape->begin[i]) * grain +
-                                                 (static_cast<std::uint32_t>(i) < extra ? unit : 0));
-    const std::int64_t bytes = static_cast<std::int64_t>(periods) * width + clamp(to_last - low, width) -
-                               clamp(from_first - low, width);
-    shares.add(shape->location[i], static_cast<std::uint64_t>(bytes));
+  // Locals, since for all the compiler knows the sums below could be fields of this object.
+  const Shape& slots = *shape;
+  const std::int32_t count = slots.slots;
+  const std::uint64_t bytes_of_grain = grain, bytes_of_unit = unit;
+  const std::uint32_t longer = extra;
+  std::uint64_t low = 0;  // of the slot
+  std::uint64_t before_last = 0, before_first = 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const std::uint64_t width = (slots.begin[i + 1] - slots.begin[i]) * bytes_of_grain +
+                                (static_cast<std::uint32_t>(i) < longer ? bytes_of_unit : 0);
     low += width;
+    // What of the period's first `last`, and first `first`, bytes lies in the slots up to this one.
+    const std::uint64_t up_to_last = std::min(last, low), up_to_first = std::min(first, low);
+    shares.add(slots.location[i],
+               periods * width + (up_to_last - before_last) - (up_to_first - before_first));
+    before_last = up_to_last;
+    before_first = up_to_first;
   }
 }
 

@@ -85,6 +85,10 @@ class BlockTable {
   BlockTable(void* memory, const Distribution& what, const Homes& homes, std::size_t blocks,
              std::size_t block_bytes);
 
+  /// One that was built before: what memory(), blocks() and so on told.
+  BlockTable(const void* memory, std::size_t blocks, std::size_t block_bytes, std::int32_t locations)
+      : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(locations) {}
+
   Location owner(std::size_t block) const;
   /// Adds the bytes of [0, offset) of the allocation, times `sign`.
   void add_prefix(std::uint64_t offset, std::int64_t sign, std::int64_t* by_location,
@@ -130,7 +134,15 @@ struct Layout {
   /// Where the run of bytes with one owner that contains `address` ends; the allocation may end before.
   std::uint64_t run_end(std::uint64_t address) const;
   /// Adds what [begin, end), a part of the allocation, has at each location. O(locations).
-  void add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const;
+  void add_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
+    if (form == Form::single)
+      shares.add(single, end - begin);
+    else
+      add_divided_shares(begin, end, shares);
+  }
+
+ private:
+  void add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const;
 };
 
 /// The layout of one allocation. `equal` is make_shape(homes, nullptr); `weighted` the shape of the weights,

@@ -1,9 +1,9 @@
 // The protocol of slots; see owner_table.h.
 //
-// Writer: version odd (relaxed), release fence, words (relaxed), version even (release).
-// Reader: version (acquire), words (relaxed), acquire fence, version again (relaxed). The acquire load pairs
+// Writer: version odd (relaxed), release fence, fields (relaxed), version even (release).
+// Reader: version (acquire), fields (relaxed), acquire fence, version again (relaxed). The acquire load pairs
 // with the release store of the version, so that the words are at least as new; the reader's fence pairs with
-// the writer's, so that a reader that got a word of a later writing also sees a later version.
+// the writer's, so that a reader that got a field of a later writing also sees a later version.
 #include "placement/owner_table.h"
 
 #include <algorithm>
@@ -43,31 +43,42 @@ OwnerTable::RegionId OwnerTable::id_at(std::uint64_t address) const {
   return granules_[offset / kGranule].load(std::memory_order_acquire);  // pairs with the store in enter()
 }
 
-// Forced into the queries: the copy then never goes through memory.
-[[gnu::always_inline]] inline bool OwnerTable::read(RegionId id, Region& copy, std::uint64_t& version) const {
+[[gnu::always_inline]] inline bool OwnerTable::read(RegionId id, Region& copy, std::uint32_t& version) const {
   const Slot& slot = slots_[id];
   version = slot.version.load(std::memory_order_acquire);
-  std::uint64_t words[kWords];
-  for (std::size_t i = 0; i < kWords; ++i) words[i] = slot.words[i].load(std::memory_order_relaxed);
-  __builtin_memcpy(&copy, words, sizeof(copy));
+  copy.begin = slot.begin.load(std::memory_order_relaxed);
+  copy.end = slot.end.load(std::memory_order_relaxed);
+  Layout& layout = copy.layout;
+  layout.form = slot.form.load(std::memory_order_relaxed);
+  layout.single = slot.single.load(std::memory_order_relaxed);
+  layout.anchor = slot.anchor.load(std::memory_order_relaxed);
+  layout.grain = slot.grain.load(std::memory_order_relaxed);
+  layout.shape = slot.shape.load(std::memory_order_relaxed);
+  layout.extra = slot.extra.load(std::memory_order_relaxed);
+  layout.unit = slot.unit.load(std::memory_order_relaxed);
+  if (layout.form == Layout::Form::blocks)
+    layout.blocks = BlockTable(slot.block_memory.load(std::memory_order_relaxed),
+                               slot.block_count.load(std::memory_order_relaxed),
+                               slot.block_bytes.load(std::memory_order_relaxed),
+                               slot.block_locations.load(std::memory_order_relaxed));
   return (version & 1) == 0 && unchanged(id, version);
 }
 
-inline bool OwnerTable::unchanged(RegionId id, std::uint64_t version) const {
+inline bool OwnerTable::unchanged(RegionId id, std::uint32_t version) const {
   std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release fence in write()
   return slots_[id].version.load(std::memory_order_relaxed) == version;
 }
 
 bool OwnerTable::find(std::uint64_t address, Region& copy) const {
   const RegionId id = id_at(address);
-  std::uint64_t version = 0;
+  std::uint32_t version = 0;
   return id != 0 && read(id, copy, version) && address >= copy.begin && address < copy.end;
 }
 
 Location OwnerTable::owner(std::uint64_t address) const {
   const RegionId id = id_at(address);
   Region region;
-  std::uint64_t version = 0;
+  std::uint32_t version = 0;
   if (id == 0 || !read(id, region, version) || address < region.begin || address >= region.end)
     return kUnknown;
   const Location owner = region.layout.owner(address);
@@ -84,7 +95,7 @@ void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
   for (int looked = 0; at < range.end && looked < kMostRegions; ++looked) {
     const RegionId id = id_at(at);
     Region region;
-    std::uint64_t version = 0;
+    std::uint32_t version = 0;
     if (id == 0 || !read(id, region, version) || at < region.begin || at >= region.end) {
       // Nobody's: on to the next granule.
       const std::uint64_t next = std::min(range.end, (at | (kGranule - 1)) + 1);
@@ -111,12 +122,23 @@ void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
 
 void OwnerTable::write(RegionId id, const Region& region) {
   Slot& slot = slots_[id];
-  std::uint64_t words[kWords];
-  __builtin_memcpy(words, &region, sizeof(words));
-  const std::uint64_t version = slot.version.load(std::memory_order_relaxed);
+  const Layout& layout = region.layout;
+  const std::uint32_t version = slot.version.load(std::memory_order_relaxed);
   slot.version.store(version + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // pairs with the acquire fence in unchanged()
-  for (std::size_t i = 0; i < kWords; ++i) slot.words[i].store(words[i], std::memory_order_relaxed);
+  slot.begin.store(region.begin, std::memory_order_relaxed);
+  slot.end.store(region.end, std::memory_order_relaxed);
+  slot.form.store(layout.form, std::memory_order_relaxed);
+  slot.single.store(layout.single, std::memory_order_relaxed);
+  slot.anchor.store(layout.anchor, std::memory_order_relaxed);
+  slot.grain.store(layout.grain, std::memory_order_relaxed);
+  slot.shape.store(layout.shape, std::memory_order_relaxed);
+  slot.extra.store(layout.extra, std::memory_order_relaxed);
+  slot.unit.store(layout.unit, std::memory_order_relaxed);
+  slot.block_memory.store(layout.blocks.memory(), std::memory_order_relaxed);
+  slot.block_count.store(layout.blocks.blocks(), std::memory_order_relaxed);
+  slot.block_bytes.store(layout.blocks.block_bytes(), std::memory_order_relaxed);
+  slot.block_locations.store(layout.blocks.locations(), std::memory_order_relaxed);
   slot.version.store(version + 2, std::memory_order_release);
 }
 
@@ -138,7 +160,7 @@ OwnerTable::RegionId OwnerTable::enter(const Region& region) {
 
 void OwnerTable::remove(RegionId id) {
   Region region;
-  std::uint64_t version = 0;
+  std::uint32_t version = 0;
   read(id, region, version);
   const std::size_t first = (region.begin - base()) / kGranule;
   const std::size_t last = (region.end - base() + kGranule - 1) / kGranule;
@@ -151,7 +173,7 @@ void OwnerTable::remove(RegionId id) {
 
 void OwnerTable::distrust(RegionId id) {
   Region region;
-  std::uint64_t version = 0;
+  std::uint32_t version = 0;
   read(id, region, version);
   region.layout = Layout{};
   write(id, region);

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "placement/distribution.h"
 
@@ -62,16 +61,23 @@ class OwnerTable {
   std::size_t most_regions() const { return slots_count_; }
 
  private:
-  static_assert(std::is_trivially_copyable_v<Region> && sizeof(Region) % 8 == 0);
-  static constexpr std::size_t kWords = sizeof(Region) / 8;
+  // A Region in atomic fields. The first line is all that most queries read.
   struct alignas(64) Slot {
-    std::atomic<std::uint64_t> version;  // odd: being written
-    std::atomic<std::uint64_t> words[kWords];
+    std::atomic<std::uint32_t> version;  // odd: being written
+    std::atomic<Layout::Form> form;
+    std::atomic<Location> single;
+    std::atomic<std::uint64_t> begin, end, anchor, grain;
+    std::atomic<const Shape*> shape;
+    std::atomic<std::uint32_t> extra;
+    std::atomic<std::uint64_t> unit;
+    std::atomic<const void*> block_memory;
+    std::atomic<std::size_t> block_count, block_bytes;
+    std::atomic<std::int32_t> block_locations;
     RegionId next_free;  // writers'
   };
 
-  bool read(RegionId id, Region& copy, std::uint64_t& version) const;
-  bool unchanged(RegionId id, std::uint64_t version) const;
+  bool read(RegionId id, Region& copy, std::uint32_t& version) const;
+  bool unchanged(RegionId id, std::uint32_t version) const;
   void write(RegionId id, const Region& region);
 
   std::atomic<std::uint64_t> base_{0};
