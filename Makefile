@@ -1,6 +1,6 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench conformance install clean setup
+.PHONY: build demo test bench conformance numa-test numa-bench install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -26,6 +26,16 @@ conformance: setup
 	@tools/setup conformance
 	@tools/build $(PRESET) -j$(JOBS)
 	tests/conformance/run $(CONFORMANCE_ARGS)
+
+numa-test: setup
+	@tools/setup numa
+	@tools/build $(PRESET) -j$(JOBS)
+	tests/numa/run test --hearth $(BUILD) $(NUMA_ARGS)
+
+numa-bench: setup
+	@tools/setup numa
+	@tools/build $(PRESET) -j$(JOBS)
+	tests/numa/run bench --hearth $(BUILD) $(NUMA_ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

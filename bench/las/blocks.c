@@ -1,0 +1,250 @@
+// Tasks that rewrite blocks which threads have touched first: the plainest program whose tasks have a home.
+//
+// A parallel loop touches the blocks, so that each lies on the node of the thread that touched it. Then one
+// thread creates a task per block, round after round, and each task rewrites its block. The clause that names
+// the block is `affinity` or `depend`; `none` names nothing; `loop` replaces the tasks by the very loop that
+// touched the blocks, which is as local as it gets. All of it is repeated with fresh memory, and the result
+// is checked every time.
+//
+// Plain OpenMP for any compiler. gcc accepts `affinity` and drops it. The two NOPs of region.h mark what
+// tests/numa counts.
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "region.h"
+
+enum {
+  kBlockBytes = 128 * 1024,
+  kWords = kBlockBytes / sizeof(uint64_t),
+  kMaxBlocks = 4096,
+  kMaxThreads = 1024
+};
+enum { kCacheLinePair = 128 };
+
+typedef uint64_t* Block;
+
+static Block blocks[kMaxBlocks];
+static int touch_order[kMaxBlocks];
+static int task_order[kMaxBlocks];
+static struct {
+  long tasks;
+  char apart[kCacheLinePair - sizeof(long)];
+} done_by[kMaxThreads];
+
+static const char* clause = "depend";
+static const char* order = "in-order";
+static const char* memory = "mmap";
+static int block_count = 256;
+static int rounds = 4;
+static int repeats = 5;
+
+static void fail(const char* what) {
+  fprintf(stderr, "blocks: %s\n", what);
+  exit(1);
+}
+
+static void usage(void) {
+  fail(
+      "usage: blocks [clause=affinity|depend|none|loop] [order=in-order|shuffled] "
+      "[memory=separate|malloc|mmap] "
+      "[blocks=256] [rounds=4] [repeats=5]");
+}
+
+static int number(const char* text, int least, int most) {
+  char* end = NULL;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end != '\0' || value < least || value > most) usage();
+  return (int)value;
+}
+
+static void read_arguments(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    char* value = strchr(argv[i], '=');
+    if (value == NULL) usage();
+    *value++ = '\0';
+    if (strcmp(argv[i], "clause") == 0)
+      clause = value;
+    else if (strcmp(argv[i], "order") == 0)
+      order = value;
+    else if (strcmp(argv[i], "memory") == 0)
+      memory = value;
+    else if (strcmp(argv[i], "blocks") == 0)
+      block_count = number(value, 1, kMaxBlocks);
+    else if (strcmp(argv[i], "rounds") == 0)
+      rounds = number(value, 1, 1000);
+    else if (strcmp(argv[i], "repeats") == 0)
+      repeats = number(value, 1, 1000);
+    else
+      usage();
+  }
+}
+
+static void* checked(void* start) {
+  if (start == NULL || start == MAP_FAILED) fail("no memory");
+  return start;
+}
+
+static void get_memory(void) {
+  size_t all = (size_t)block_count * kBlockBytes;
+  if (strcmp(memory, "separate") == 0) {
+    for (int b = 0; b < block_count; ++b) blocks[b] = checked(malloc(kBlockBytes));
+    return;
+  }
+  char* start = NULL;
+  if (strcmp(memory, "malloc") == 0)
+    start = checked(malloc(all));
+  else if (strcmp(memory, "mmap") == 0)
+    start = checked(mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  else
+    usage();
+  for (int b = 0; b < block_count; ++b) blocks[b] = (Block)(void*)(start + (size_t)b * kBlockBytes);
+}
+
+static void give_memory_back(void) {
+  if (strcmp(memory, "separate") == 0) {
+    for (int b = 0; b < block_count; ++b) free(blocks[b]);
+  } else if (strcmp(memory, "malloc") == 0) {
+    free(blocks[0]);
+  } else {
+    munmap(blocks[0], (size_t)block_count * kBlockBytes);
+  }
+}
+
+static void shuffle(int* sequence, uint64_t seed) {
+  for (int i = block_count - 1; i > 0; --i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    int j = (int)((seed >> 33) % (uint64_t)(i + 1));
+    int kept = sequence[i];
+    sequence[i] = sequence[j];
+    sequence[j] = kept;
+  }
+}
+
+/// Shuffled: neither the blocks of one node nor the tasks of one node stand together.
+static void set_orders(int repeat) {
+  for (int b = 0; b < block_count; ++b) touch_order[b] = task_order[b] = b;
+  if (strcmp(order, "shuffled") == 0) {
+    shuffle(touch_order, 2 * (uint64_t)repeat + 1);
+    shuffle(task_order, 2 * (uint64_t)repeat + 2);
+  } else if (strcmp(order, "in-order") != 0) {
+    usage();
+  }
+}
+
+static void first_touch(void) {
+#pragma omp parallel for schedule(static)
+  for (int i = 0; i < block_count; ++i) {
+    Block block = blocks[touch_order[i]];
+    for (int word = 0; word < kWords; ++word) block[word] = (uint64_t)(touch_order[i] + word);
+  }
+}
+
+static void rewrite(Block block, int number) {
+  done_by[omp_get_thread_num()].tasks += 1;
+  for (int word = 0; word < kWords; ++word) block[word] += (uint64_t)number;
+}
+
+static void loop_round(void) {
+#pragma omp parallel for schedule(static)
+  for (int i = 0; i < block_count; ++i) rewrite(blocks[touch_order[i]], touch_order[i]);
+}
+
+static void affinity_round(void) {
+  for (int i = 0; i < block_count; ++i) {
+    int b = task_order[i];
+    Block block = blocks[b];
+#pragma omp task firstprivate(block, b) affinity(block[0 : kWords])
+    rewrite(block, b);
+  }
+#pragma omp taskwait
+}
+
+static void depend_round(void) {
+  for (int i = 0; i < block_count; ++i) {
+    int b = task_order[i];
+    Block block = blocks[b];
+#pragma omp task firstprivate(block, b) depend(inout : block[0 : kWords])
+    rewrite(block, b);
+  }
+#pragma omp taskwait
+}
+
+static void plain_round(void) {
+  for (int i = 0; i < block_count; ++i) {
+    int b = task_order[i];
+    Block block = blocks[b];
+#pragma omp task firstprivate(block, b)
+    rewrite(block, b);
+  }
+#pragma omp taskwait
+}
+
+static void task_rounds(void (*round)(void)) {
+#pragma omp parallel
+#pragma omp single
+  for (int r = 0; r < rounds; ++r) round();
+}
+
+static void check(void) {
+  for (int b = 0; b < block_count; ++b) {
+    for (int word = 0; word < kWords; ++word) {
+      if (blocks[b][word] != (uint64_t)(b + word) + (uint64_t)rounds * (uint64_t)b) fail("wrong result");
+    }
+  }
+}
+
+/// Heaviest thread's tasks by the mean.
+static double balance(void) {
+  long most = 0, all = 0;
+  int threads = omp_get_max_threads();
+  for (int i = 0; i < threads; ++i) {
+    all += done_by[i].tasks;
+    if (done_by[i].tasks > most) most = done_by[i].tasks;
+  }
+  if (all != (long)block_count * rounds) fail("a task did not run, or ran twice");
+  return (double)most * threads / (double)all;
+}
+
+int main(int argc, char** argv) {
+  read_arguments(argc, argv);
+  if (omp_get_max_threads() > kMaxThreads) fail("too many threads");
+  void (*round)(void) = NULL;
+  if (strcmp(clause, "affinity") == 0)
+    round = affinity_round;
+  else if (strcmp(clause, "depend") == 0)
+    round = depend_round;
+  else if (strcmp(clause, "none") == 0)
+    round = plain_round;
+  else if (strcmp(clause, "loop") != 0)
+    usage();
+
+  Dl_info library = {0};
+  void* entry = dlsym(RTLD_DEFAULT, "omp_get_thread_num");
+  if (entry == NULL || dladdr(entry, &library) == 0) fail("no OpenMP library answers");
+  printf("runtime %s\n", library.dli_fname);
+
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    set_orders(repeat);
+    get_memory();
+    first_touch();
+    memset(done_by, 0, sizeof done_by);
+    double start = omp_get_wtime();
+    NUMA_REGION_BEGIN();
+    if (round != NULL)
+      task_rounds(round);
+    else
+      for (int r = 0; r < rounds; ++r) loop_round();
+    NUMA_REGION_END();
+    double seconds = omp_get_wtime() - start;
+    check();
+    printf("repeat %d balance %.3f seconds %.6f\n", repeat, balance(), seconds);
+    give_memory_back();
+  }
+  return 0;
+}

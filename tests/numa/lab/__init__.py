@@ -1,0 +1,10 @@
+"""The virtual NUMA laboratory: Debian's kernel on QEMU machines with several nodes, running this machine's own programs.
+
+topologies.py  the machines that can be booted, and what the kernel must make of each
+parts.py       what a machine is made of: QEMU, kernel, initramfs (with init.sh), plugin, compiled programs
+machine.py     boots one machine and runs a batch of jobs in it
+checks.py      `run test`: what the kernel's calls and Hearth do on each machine
+measure.py     `run bench`: matrices of last-level-cache misses, by runtime
+matrix.py      those matrices as text and as a picture
+main.py        the command line
+"""

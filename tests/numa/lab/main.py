@@ -1,0 +1,199 @@
+"""The command line of tests/numa/run."""
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+import sys
+import time
+
+from . import checks, machine, matrix, measure, parts
+from .topologies import TOPOLOGIES
+
+DOCS = parts.ROOT / "docs" / "locality.md"
+
+
+@dataclasses.dataclass
+class Hearth:
+    """A build of Hearth: the folder of its libraries, and the hearth command."""
+    library: pathlib.Path
+    command: pathlib.Path
+
+
+def _hearth(folder):
+    folder = folder.resolve()
+    found = Hearth(folder / "lib" / "hearth", folder / "bin" / "hearth")
+    for path in (found.library / "libhearth.so", found.command):
+        if not path.exists():
+            raise parts.MissingPart(f"there is no {path}; run: make build, or give a build folder with --hearth")
+    return found
+
+
+def _named(name):
+    if name not in TOPOLOGIES:
+        raise argparse.ArgumentTypeError(f"\"{name}\"; legal: {', '.join(TOPOLOGIES)}")
+    return TOPOLOGIES[name]
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="tests/numa/run", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     description="Boots virtual machines with several NUMA nodes under Debian's kernel "
+                                                 "(QEMU, no KVM) and runs this machine's programs in them.",
+                                     epilog="topologies:\n" + "\n".join(
+                                         f"  {topology.name:6} {topology.title}" for topology in TOPOLOGIES.values()))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name, text):
+        sub = commands.add_parser(name, help=text, description=text)
+        return sub
+
+    def with_hearth(sub):
+        sub.add_argument("--hearth", type=pathlib.Path, default=parts.ROOT / "build" / "release", metavar="FOLDER",
+                         help="build folder of Hearth (build/release)")
+
+    test = command("test", "the system calls and Hearth's view of each machine; ends with 1 if anything is wrong")
+    with_hearth(test)
+    test.add_argument("--topology", type=_named, action="append", metavar="NAME", help="only this machine; repeatable")
+    test.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only checks of such names")
+    test.add_argument("--verbose", action="store_true", help="what each program says")
+
+    bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
+    with_hearth(bench)
+    bench.add_argument("--quick", action="store_true", help="one case per compiler")
+    bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
+    bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
+    bench.add_argument("--repeats", type=int, default=5, help="regions per process, of which the median counts (5)")
+    bench.add_argument("--huge-pages", choices=("never", "madvise", "always"), default="never")
+    bench.add_argument("--balancing", action="store_true", help="the kernel's automatic NUMA balancing on")
+    bench.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
+    bench.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix")
+    bench.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw the first case's matrices side by side")
+    bench.add_argument("--write-docs", action="store_true", help="put the table into docs/locality.md")
+
+    execute = command("exec", "one command in one machine, its output and status")
+    execute.add_argument("--topology", type=_named, default=TOPOLOGIES["8x1"], metavar="NAME")
+    execute.add_argument("--measure", action="store_true", help="count misses, print the matrices of marked regions")
+    execute.add_argument("--limit", type=int, default=600, metavar="SECONDS")
+    execute.add_argument("words", nargs="+", metavar="COMMAND", help="after --")
+
+    draw = command("matrix", "matrices that bench --json wrote, as text and as a picture")
+    draw.add_argument("file", type=pathlib.Path)
+    draw.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
+    draw.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw them side by side")
+
+    command("prepare", "fetch and build what the machines need, boot nothing")
+    return parser
+
+
+def _test(options):
+    hearth = _hearth(options.hearth)
+    failed = passed = 0
+    for topology in options.topology or TOPOLOGIES.values():
+        chosen = [check for check in checks.checks(topology, hearth) if options.only.search(check.job.name)]
+        if not chosen:
+            continue
+        print(f"{topology.name}: {topology.title}, {len(chosen)} checks", flush=True)
+        judges = iter(chosen)
+        counts = []
+
+        def tell(result, judges=judges, counts=counts):
+            wrong = next(judges).judge(result)
+            counts.append(wrong is None)
+            print(f"  {'ok    ' if wrong is None else 'FAILED'} {result.job.name} ({result.seconds:.1f} s)"
+                  f"{'' if wrong is None else ': ' + wrong}", flush=True)
+            if wrong or options.verbose:
+                print("".join(f"      {line}\n" for line in (result.out + result.err).splitlines()[-40:]), end="", flush=True)
+
+        machine.run(topology, [check.job for check in chosen], measuring=True, on_result=tell,
+                    kernel_arguments=["transparent_hugepage=never", "numa_balancing=disable"],
+                    on_boot=lambda seconds: print(f"  booted in {seconds:.1f} s", flush=True))
+        passed += counts.count(True)
+        failed += counts.count(False)
+    print(f"{passed} checks passed, {failed} failed")
+    if not passed and not failed:
+        raise parts.MissingPart("no check has such a name")
+    return 1 if failed else 0
+
+
+def _bench(options):
+    hearth = _hearth(options.hearth)
+    chosen = [case for case in measure.cases(options.quick) if options.only.search(case.title)]
+    if not chosen:
+        raise parts.MissingPart("no case has such a name")
+
+    def tell(one, seconds):
+        print(f"  {one.case.title:38} {one.runtime:8} local {matrix.percent(one.share):>7}   "
+              f"heaviest thread {one.balance:.2f} x   ({seconds:.1f} s)", file=sys.stderr, flush=True)
+
+    results = measure.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats, options.runtime,
+                          on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"), on_measured=tell,
+                          huge_pages=options.huge_pages, balancing=options.balancing,
+                          extra=dict(item.split("=", 1) for item in options.set))
+    written = [{"case": one.case.title, "runtime": one.runtime, "balances": one.balances,
+                "matrices": [each.memory for each in one.matrices], "typical": one.typical.memory} for one in results]
+    if options.json:
+        options.json.write_text(json.dumps(written) + "\n")
+    first = [one for one in results if one.case == results[0].case]
+    for one in first:
+        print(matrix.as_text(dataclasses.replace(one.typical, title=f"{one.case.title}: {one.runtime}")))
+    if options.svg:
+        options.svg.write_text(matrix.as_svg([one.typical for one in first], first[0].case.title))
+    print(measure.table(results), end="")
+    if options.write_docs:
+        _write_docs(measure.table(results))
+    return 0
+
+
+def _write_docs(table):
+    text = DOCS.read_text()
+    marks = re.compile(r"(<!-- numa-bench:begin -->\n).*(<!-- numa-bench:end -->)", re.S)
+    if not marks.search(text):
+        raise parts.MissingPart(f"{DOCS.name} has no place for the table")
+    DOCS.write_text(marks.sub(lambda match: match.group(1) + table + match.group(2), text))
+
+
+def _exec(options):
+    result, = machine.run(options.topology, [machine.Job("exec", options.words, limit_s=options.limit)],
+                          measuring=options.measure, limit_s=options.limit + machine.BOOT_LIMIT_S,
+                          kernel_arguments=["transparent_hugepage=never", "numa_balancing=disable"])
+    sys.stdout.write(result.out)
+    sys.stderr.write(result.err)
+    for region in result.regions:
+        print(matrix.as_text(matrix.Matrix(f"region {region['region']}", region["memory"])))
+    return result.status
+
+
+def _matrix(options):
+    chosen = [one for one in json.loads(options.file.read_text()) if options.only.search(one["case"])]
+    if not chosen:
+        raise parts.MissingPart(f"{options.file} has no such case")
+    matrices = [matrix.Matrix(f"{one['case']}: {one['runtime']}", one["typical"]) for one in chosen]
+    for one in matrices:
+        print(matrix.as_text(one))
+    if options.svg:
+        options.svg.write_text(matrix.as_svg(matrices, "Last-level-cache misses"))
+    return 0
+
+
+def _prepare(_options):
+    kernel = parts.kernel()
+    parts.say(f"ready: {parts.qemu()}, {kernel / 'vmlinuz'}, {parts.initramfs(kernel)}, {parts.plugin()}")
+    return 0
+
+
+def main():
+    options = _parser().parse_args()
+    machine.stop_on_signals()
+    start = time.monotonic()
+    try:
+        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "prepare": _prepare}[
+            options.command](options)
+    except (parts.MissingPart, machine.MachineFailed, checks.BadDirective) as wrong:
+        print(f"numa: {wrong}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("numa: interrupted", file=sys.stderr)
+        return 130
+    if options.command in ("test", "bench"):
+        parts.say(f"{time.monotonic() - start:.0f} s in all")
+    return status

@@ -1,0 +1,142 @@
+"""`run bench`: how local the misses of task programs are on the 8-node machine, by runtime.
+
+Every case is one process per runtime, all in one boot, threads bound alike; a process repeats its region and the median
+of the local shares counts. Times inside the machine mean nothing and are not shown.
+"""
+import dataclasses
+import itertools
+import pathlib
+import re
+import statistics
+
+from . import machine, parts
+from .matrix import Matrix
+
+BLOCKS = parts.ROOT / "bench" / "las" / "blocks.c"
+SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu")
+LIBOMP = pathlib.Path("/usr/lib/llvm-19/lib")
+STOCK = {"gcc": "libgomp", "clang": "libomp"}
+BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores", "OMP_DYNAMIC": "false"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    compiler: str
+    clause: str
+    order: str
+    memory: str
+
+    @property
+    def title(self):
+        return f"{self.compiler} {self.clause}, {self.order}, {self.memory}"
+
+
+@dataclasses.dataclass
+class Measured:
+    case: Case
+    runtime: str
+    matrices: list
+    balances: list
+
+    @property
+    def shares(self):
+        return [matrix.local_share for matrix in self.matrices]
+
+    @property
+    def share(self):
+        return statistics.median(self.shares)
+
+    @property
+    def balance(self):
+        return statistics.median(self.balances)
+
+    @property
+    def typical(self):
+        """The matrix whose share is the median (the lower one of two)."""
+        return min(self.matrices, key=lambda matrix: (abs(matrix.local_share - statistics.median_low(self.shares))))
+
+
+def cases(quick=False):
+    clauses = (("clang", "affinity"), ("gcc", "depend"))
+    if quick:
+        return [Case(*pair, "shuffled", "mmap") for pair in clauses]
+    result = [Case(*pair, order, memory) for pair, order, memory in
+              itertools.product(clauses, ("in-order", "shuffled"), ("separate", "malloc", "mmap"))]
+    # How high the instrument reads: the very loop that touched the memory writes it again.
+    return [Case("gcc", "loop", "in-order", "mmap"), *result]
+
+
+def runtime_folder(runtime, hearth):
+    folder = {"libgomp": SYSTEM, "libomp": LIBOMP, "hearth": hearth.library}[runtime]
+    soname = {"libgomp": "libgomp.so.1", "libomp": "libomp.so.5", "hearth": "libhearth.so"}[runtime]
+    if not (folder / soname).exists():
+        raise parts.MissingPart(f"there is no {soname} in {folder}; run: "
+                                f"{'make build' if runtime == 'hearth' else 'tools/setup'}")
+    return folder
+
+
+def job(case, runtime, hearth, repeats, extra=None):
+    folder = runtime_folder(runtime, hearth)
+    program = parts.program(BLOCKS, case.compiler)
+    command = [program, f"clause={case.clause}", f"order={case.order}", f"memory={case.memory}", f"repeats={repeats}"]
+    environment = {**BOUND, **((extra or {}) if runtime == "hearth" else {})}
+    # The C library lies in the folder of libgomp, which the loader finds by itself.
+    if runtime != "libgomp":
+        environment["LD_LIBRARY_PATH"] = folder
+    return machine.Job(f"{case.title}, {runtime}", command, environment, limit_s=300)
+
+
+def measured(case, runtime, hearth, repeats, result):
+    """The figures of one process; raises MachineFailed unless it ran to its end on the runtime that was chosen."""
+    def refuse(why):
+        raise machine.MachineFailed(f"{result.job.name}: {why}\n{result.out[-1000:]}{result.err[-2000:]}")
+    if result.timed_out:
+        refuse(f"no end after {result.job.limit_s} s")
+    if result.status:
+        refuse(f"exit status {result.status}")
+    served = re.search(r"^runtime (.*)$", result.out, re.M)
+    folder = runtime_folder(runtime, hearth).resolve()
+    if not served or pathlib.Path(served.group(1)).resolve().parent != folder.resolve() and not (
+            runtime == "libomp" and "libomp" in pathlib.Path(served.group(1)).resolve().name):
+        refuse(f"another library answered than {folder}")
+    if len(result.regions) != repeats or not all(region["complete"] for region in result.regions):
+        refuse(f"{len(result.regions)} regions counted, expected {repeats}")
+    balances = [float(text) for text in re.findall(r"balance (\S+)", result.out)]
+    matrices = [Matrix(runtime, region["memory"]) for region in result.regions]
+    return Measured(case, runtime, matrices, balances)
+
+
+def run(topology, chosen, hearth, repeats=5, runtimes=None, on_boot=None, on_measured=None, huge_pages="never",
+        balancing=False, extra=None):
+    """Measures each case on its compiler's stock runtime and on Hearth; returns the Measured ones, case by case."""
+    plan = [(case, runtime) for case in chosen for runtime in (STOCK[case.compiler], "hearth")
+            if not runtimes or runtime in runtimes]
+    jobs = [job(case, runtime, hearth, repeats, extra) for case, runtime in plan]
+    results = []
+
+    def take(result):
+        case, runtime = plan[len(results)]
+        results.append(measured(case, runtime, hearth, repeats, result))
+        if on_measured:
+            on_measured(results[-1], result.seconds)
+
+    arguments = [f"transparent_hugepage={huge_pages}", f"numa_balancing={'enable' if balancing else 'disable'}"]
+    machine.run(topology, jobs, measuring=True, kernel_arguments=arguments, on_boot=on_boot, on_result=take)
+    return results
+
+
+def table(results):
+    """Rows of the table in docs/locality.md: a case each, a column per runtime."""
+    rows = ["| blocks of 128 KiB | stock runtime | local | heaviest thread | Hearth: local | heaviest thread |",
+            "|---|---|---|---|---|---|"]
+    for case, group in itertools.groupby(results, key=lambda one: one.case):
+        by_runtime = {one.runtime: one for one in group}
+        cells = [case.title]
+        for runtime in (STOCK[case.compiler], "hearth"):
+            one = by_runtime.get(runtime)
+            if runtime != "hearth":
+                cells.append(runtime)
+            cells += [f"{100 * one.share:.1f} % ({100 * min(one.shares):.1f}–{100 * max(one.shares):.1f})",
+                      f"{one.balance:.2f} ×"] if one else ["–", "–"]
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
