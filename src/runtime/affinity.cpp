@@ -29,6 +29,7 @@ struct Places {
   topology::CpuMask before;  // the mask this process started with: what an unbound thread goes back to
   std::string text;          // for displays
   topology::ProcBind when_true = topology::ProcBind::close;  // what OMP_PROC_BIND=true means
+  bool reset = false;                                        // KMP_AFFINITY=reset
   bool pretended = false;                                    // HEARTH_MACHINE: its CPUs are not the kernel's
 };
 
@@ -80,6 +81,7 @@ bool find_places(const topology::Machine& machine, Places& out) {
     if (!kmp.refused && kmp.type != Type::unset) {
       out.list = kmp.list;
       out.when_true = kmp.bind;
+      out.reset = kmp.reset;
       process.initial_icvs.bind = static_cast<std::int32_t>(ProcBind::on);
       return true;
     }
@@ -213,6 +215,13 @@ void take_place(Thread* self, Member* member) {
   display_affinity(self, nullptr);
 }
 
+void leave_places(Thread* self) {
+  if (places == nullptr || !places->reset || self->team != self->root_team) return;
+  bind_to(self, -1);
+  self->member->place = -1;
+  self->placed = 0;  // the next region binds it again, even if nothing else has changed
+}
+
 std::int32_t place_count() { return places == nullptr ? 0 : static_cast<std::int32_t>(places->list.size()); }
 
 std::int32_t place_size(std::int32_t place) {
@@ -227,7 +236,7 @@ void for_each_cpu_of_place(std::int32_t place, void (*visit)(void* context, unsi
 
 Partition partition_of(Thread* self) {
   if (places == nullptr) return {};
-  settle_root(self);
+  if (!places->reset) settle_root(self);
   const Member& member = *self->member;
   return {member.place, member.place_first, member.place_count};
 }

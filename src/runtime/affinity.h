@@ -33,6 +33,9 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind);
 /// for.
 void take_place(Thread* self, Member* member);
 
+/// The calling thread, a primary one, has come to the end of a region and is back in the team around.
+void leave_places(Thread* self);
+
 // The place list, for the omp_get_place_* calls. All zero when there is none.
 std::int32_t place_count();
 std::int32_t place_size(std::int32_t place);

@@ -199,6 +199,7 @@ void end_region(Thread* self) {
   self->team = team->parent;
   self->tid = outer->tid;
   self->task = team->parent_task;
+  if (HEARTH_UNLIKELY(affinity_active())) leave_places(self);
   if (events::active()) events::parallel_end(self, team);
 }
 

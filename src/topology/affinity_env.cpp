@@ -253,13 +253,14 @@ class KmpParser {
       result_.warnings = false;
       return true;
     }
-    if (same_word(word, "noverbose") || same_word(word, "respect") || same_word(word, "noreset")) return true;
+    if (same_word(word, "noverbose") || same_word(word, "respect")) return true;
     if (same_word(word, "norespect")) {
       remark("Hearth never leaves the CPUs it was given", start, "respect");
       return true;
     }
-    if (same_word(word, "reset")) {
-      remark("the primary thread's mask is not put back at the end", start, "noreset");
+    if (same_word(word, "reset")) return result_.reset = true;
+    if (same_word(word, "noreset")) {
+      result_.reset = false;
       return true;
     }
     if (same_word(word, "logical") || same_word(word, "physical")) return fail("a deprecated type", start);

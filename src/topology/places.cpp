@@ -217,11 +217,12 @@ class ListParser {
   std::size_t column_ = 0;
 };
 
-ParsedPlaces refuse(const Machine& machine, std::string wrong, std::size_t column) {
+ParsedPlaces refuse(const Machine& machine, std::string wrong, std::size_t column,
+                    PlaceUnit instead = PlaceUnit::cores) {
   ParsedPlaces result;
   result.refused = true;
-  result.list = places_of(PlaceUnit::cores, machine);
-  result.remarks.push_back({std::move(wrong), column, std::string(kLegal), "cores"});
+  result.list = places_of(instead, machine);
+  result.remarks.push_back({std::move(wrong), column, std::string(kLegal), result.list.name});
   return result;
 }
 
@@ -233,19 +234,23 @@ ParsedPlaces parse_named(Scanner scan, const Machine& machine) {
     if (same_word(candidate.name, word)) unit = &candidate;
   }
   if (unit == nullptr) return refuse(machine, "unknown place name", name_at);
+  // What comes after the name may be wrong: the name still says what is meant.
+  const auto refuse_count = [&](const char* wrong, std::size_t at) {
+    return refuse(machine, wrong, at, unit->unit);
+  };
   scan.skip_space();
   std::uint32_t wanted = 0;
   std::size_t wanted_at = 0;
   if (scan.take('(')) {
     scan.skip_space();
     wanted_at = scan.column();
-    if (!scan.number(wanted, UINT32_MAX)) return refuse(machine, "not a number of places", wanted_at);
-    if (wanted == 0) return refuse(machine, "0 places", wanted_at);
+    if (!scan.number(wanted, UINT32_MAX)) return refuse_count("not a number of places", wanted_at);
+    if (wanted == 0) return refuse_count("0 places", wanted_at);
     scan.skip_space();
-    if (!scan.take(')')) return refuse(machine, "missing )", scan.column());
+    if (!scan.take(')')) return refuse_count("missing )", scan.column());
     scan.skip_space();
   }
-  if (!scan.at_end()) return refuse(machine, "unexpected text", scan.column());
+  if (!scan.at_end()) return refuse_count("unexpected text", scan.column());
   ParsedPlaces result;
   result.list = places_of(unit->unit, machine, wanted);
   if (wanted > result.list.size()) {

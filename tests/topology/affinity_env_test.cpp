@@ -63,6 +63,8 @@ TEST(KmpAffinity, TypesWithoutPlaces) {
   EXPECT_TRUE(parse_kmp_affinity("verbose", box()).verbose);
   EXPECT_FALSE(parse_kmp_affinity("nowarnings,none", box()).warnings);
   EXPECT_EQ(parse_kmp_affinity("none", box()).bind, ProcBind::false_);
+  EXPECT_TRUE(parse_kmp_affinity("reset,compact", box()).reset);
+  EXPECT_FALSE(parse_kmp_affinity("reset,noreset,compact", box()).reset);
 }
 TEST(KmpAffinity, CompactFillsCoreAfterCore) {
   EXPECT_EQ(kmp("granularity=fine,compact"), "{0},{1},{2},{3},{4},{5},{6},{7}");

@@ -98,6 +98,17 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"{20},{21}", 0, "none of its CPUs can be used by this process, which may use 0-15"},
         Bad{"{0 1}", 4, "expected , or }"}, Bad{"-1", 1, "not a CPU number or {"}));
 
+TEST(Places, ANameWithAWrongCountStillCounts) {
+  const char* const texts[] = {"sockets(", "sockets()", "sockets(0)", "sockets(1", "sockets(1)x"};
+  for (const char* text : texts) {
+    const ParsedPlaces parsed = parse_places(text, box());
+    EXPECT_TRUE(parsed.refused) << text;
+    ASSERT_EQ(parsed.remarks.size(), 1U) << text;
+    EXPECT_EQ(parsed.remarks[0].used_instead, "sockets") << text;
+    EXPECT_EQ(parsed.list.text(), "{0-7},{8-15}") << text;
+  }
+}
+
 TEST(Places, TheLineThatPeopleGet) {
   const ParsedPlaces parsed = parse_places("numa_domain", box());
   EXPECT_EQ(remark_line("OMP_PLACES", "numa_domain", parsed.remarks[0]),
