@@ -40,7 +40,11 @@ HEARTH_EXPORT void GOMP_parallel_start(void (*fn)(void*), void* data, unsigned n
     hearth::rt::events::enter_user_code(self->task, __builtin_frame_address(0));
 }
 
-HEARTH_EXPORT void GOMP_parallel_end() { hearth::rt::end_region(Thread::current()); }
+HEARTH_EXPORT void GOMP_parallel_end() {
+  Thread* self = Thread::current();
+  HEARTH_ENTRY(self);
+  hearth::rt::end_region(self);
+}
 
 HEARTH_EXPORT void GOMP_barrier() {
   Thread* self = Thread::current();

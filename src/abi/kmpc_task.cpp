@@ -34,11 +34,17 @@ Task* of(kmp_task_t* payload) { return Task::of_payload(payload); }
 // For a task that stands for its dependences only (taskwait nowait).
 std::int32_t no_body(std::int32_t, void*) { return 0; }
 
+// Inlined, so that the caller's frame is the one that calls the program.
+[[gnu::always_inline]] inline void call_part(Task* task, std::int32_t gtid, kmp_task_t* kmp) {
+  if (rt::events::active()) rt::events::enter_user_code(task, __builtin_frame_address(0));
+  kmp->routine(gtid, kmp);
+}
+
 // Runs on behalf of the descriptor `task`, which is the current task.
 std::int32_t run_with_care(std::int32_t gtid, void* payload) {
   auto* kmp = static_cast<kmp_task_t*>(payload);
   Thread* self = Thread::current();
-  if (!rt::is_cancelled(self->task)) kmp->routine(gtid, kmp);
+  if (!rt::is_cancelled(self->task)) call_part(self->task, gtid, kmp);
   hearth::abi::end_kmp_body(self, of(kmp));
   return 0;
 }
@@ -79,7 +85,7 @@ void end_kmp_body(Thread* self, Task* task) {
   // An untied task asks for its next part by handing itself to __kmpc_omp_task().
   while (task->is(rt::kTaskResume)) {
     task->flags &= ~rt::kTaskResume;
-    kmp->routine(self->gtid, kmp);
+    call_part(task, self->gtid, kmp);
   }
   if (task->is(kHasDestructors)) kmp->data1.destructors(self->gtid, kmp);
 }

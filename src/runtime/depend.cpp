@@ -292,6 +292,7 @@ Entry* find_or_make(DependTable* table, const void* address) {
 struct Edges {
   Thread* self;
   DependNode* sink;
+  Task* told;  // as whose predecessors a tool knows the sources; may be null if there is none
   std::int32_t count = 0;
 
   void from(const NodeSet& set) {
@@ -302,7 +303,7 @@ struct Edges {
     if (source == sink || source->last_sink == sink) return;
     if (finished(source)) return;
     // The task of an unfinished node may finish at any moment: a tool is told first.
-    if (events::active() && sink->task != nullptr) events::task_dependence(self, source->task, sink->task);
+    if (events::active() && told != nullptr) events::task_dependence(self, source->task, told);
     DependLink* link = take_link();
     link->sink = sink;
     DependLink* head = source->successors.load(std::memory_order_acquire);
@@ -405,20 +406,22 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
   DependNode* node = make_node(table, task);
   task->node = node;
   task->flags |= kTaskHasDepend;
-  Edges edges{self, node};
+  Edges edges{self, node, task};
   for (std::size_t i = 0; i < count; ++i) enter(table, node, list[i], edges);
   unuse(table, node);
   if (edges.close()) make_ready(self, task);
 }
 
-void wait_for_dependences(Thread* self, const Dependence* list, std::size_t count) {
+namespace {
+
+void wait_as(Thread* self, const Dependence* list, std::size_t count, Task* told) {
   Task* parent = self->task;
   DependTable* table = parent->depends;
   if (table == nullptr) return;
   DependNode node;
   node.waiting_for.store(DependNode::kCreator, std::memory_order_relaxed);
   node.waiter = self->team;
-  Edges edges{self, &node};
+  Edges edges{self, &node, told};
   for (std::size_t i = 0; i < count; ++i) {
     if (list[i].all_memory) {
       for (std::uint32_t k = 0; k < table->capacity; ++k)
@@ -437,6 +440,22 @@ void wait_for_dependences(Thread* self, const Dependence* list, std::size_t coun
         self->team->events, [&] { return node.waiting_for.load(std::memory_order_acquire) == 0; },
         [&] { return help_descendants(self, parent); });
   drop_links(&node);
+}
+
+[[gnu::cold]] void wait_told(Thread* self, const Dependence* list, std::size_t count) {
+  Task stand_in;
+  events::taskwait_begin(self, &stand_in, list, count);
+  wait_as(self, list, count, &stand_in);
+  events::taskwait_end(self, &stand_in);
+}
+
+}  // namespace
+
+void wait_for_dependences(Thread* self, const Dependence* list, std::size_t count) {
+  if (events::active())
+    wait_told(self, list, count);
+  else
+    wait_as(self, list, count, nullptr);
 }
 
 void* successors_of(const Task* task) {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "runtime/events.h"
 #include "runtime/shared_writes.h"
 #include "runtime/wait.h"
 #include "runtime/workshare.h"
@@ -63,6 +64,11 @@ std::uint64_t inner_index(const LoopState& loop, const std::uint64_t* indices) {
   return index;
 }
 
+// What tools are given.
+const std::uint64_t* bits_of(const std::int64_t* values) {
+  return reinterpret_cast<const std::uint64_t*>(values);
+}
+
 // Shape of points: {lower, step, count} per dimension.
 bool point_index(const LoopState& loop, const std::int64_t* values, std::uint64_t& index) {
   index = 0;
@@ -95,6 +101,7 @@ void rows_begin(Thread* self, std::size_t dims, const std::uint64_t* counts) {
 void rows_post(Thread* self, const std::uint64_t* indices) {
   const LoopState& loop = self->member->loop;
   if (loop.doacross == nullptr) return;
+  if (events::active()) events::doacross(self, ompt_dependence_type_source, indices, loop.doacross_dims);
   count_shared_write();
   // Release: pairs with the load in rows_wait(). Only the member that runs the row stores, in rising order.
   words_of(loop)[indices[0] * loop.doacross_shape[0]].store(inner_index(loop, indices) + 1,
@@ -109,6 +116,7 @@ void rows_wait(Thread* self, const std::uint64_t* indices) {
   const std::uint64_t inner = inner_index(loop, indices);
   wait_until(self->team->events,
              [&] { return row.load(std::memory_order_acquire) > inner || construct_cancelled(self); });
+  if (events::active()) events::doacross(self, ompt_dependence_type_sink, indices, loop.doacross_dims);
 }
 
 void points_begin(Thread* self, std::size_t dims, const DoacrossDim* space) {
@@ -137,6 +145,8 @@ void points_post(Thread* self, const std::int64_t* values) {
   const LoopState& loop = self->member->loop;
   std::uint64_t index = 0;
   if (loop.doacross == nullptr || !point_index(loop, values, index)) return;
+  if (events::active())
+    events::doacross(self, ompt_dependence_type_source, bits_of(values), loop.doacross_dims);
   count_shared_write();
   // Release: pairs with the load in points_wait().
   words_of(loop)[index / kBits].fetch_or(std::uint64_t{1} << index % kBits, std::memory_order_release);
@@ -151,6 +161,8 @@ void points_wait(Thread* self, const std::int64_t* values) {
   const std::uint64_t bit = std::uint64_t{1} << index % kBits;
   wait_until(self->team->events,
              [&] { return (word.load(std::memory_order_acquire) & bit) != 0 || construct_cancelled(self); });
+  if (events::active())
+    events::doacross(self, ompt_dependence_type_sink, bits_of(values), loop.doacross_dims);
 }
 
 void doacross_end(Thread* self) {

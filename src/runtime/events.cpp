@@ -1,5 +1,6 @@
 #include "runtime/events.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "base/log.h"
@@ -68,19 +69,54 @@ int state_of_work(Thread* self) {
   return self->team->level > 0 ? ompt_state_work_parallel : ompt_state_work_serial;
 }
 
+ompt_dependence_type_t type_of(const Dependence& dependence) {
+  if (dependence.all_memory) return ompt_dependence_type_out_all_memory;
+  switch (dependence.kind) {
+    case DependKind::in: return ompt_dependence_type_in;
+    case DependKind::out: return ompt_dependence_type_inout;
+    case DependKind::mutexinoutset: return ompt_dependence_type_mutexinoutset;
+    case DependKind::inoutset: return ompt_dependence_type_inoutset;
+  }
+  return ompt_dependence_type_inout;
+}
+
+// What ompt_callback_dependences is given.
+class DependenceList {
+ public:
+  explicit DependenceList(std::size_t count) : count_(count) {
+    if (count <= sizeof few_ / sizeof few_[0]) return;
+    list_ = static_cast<ompt_dependence_t*>(std::malloc(count * sizeof(ompt_dependence_t)));
+    if (list_ == nullptr) fatal("out of memory: no room to tell a tool of %zu dependences", count);
+  }
+  ~DependenceList() {
+    if (list_ != few_) std::free(list_);
+  }
+  DependenceList(const DependenceList&) = delete;
+  DependenceList& operator=(const DependenceList&) = delete;
+
+  ompt_dependence_t& operator[](std::size_t i) { return list_[i]; }
+  void tell(Task* task) {
+    HEARTH_TELL(ompt_callback_dependences, data(task->ompt_task_data), list_, static_cast<int>(count_));
+  }
+
+ private:
+  std::size_t count_;
+  ompt_dependence_t few_[16];
+  ompt_dependence_t* list_ = few_;
+};
+
 }  // namespace
 
 void Entry::enter(Thread* self, void* return_address, void* frame) {
   if (self->ompt_codeptr != nullptr) return;  // called by another entry point
   self_ = self;
-  task_ = self->task;
   self->ompt_codeptr = return_address;
-  task_->ompt_enter_frame = frame;
+  self->task->ompt_enter_frame = frame;
 }
 
 void Entry::leave() {
   self_->ompt_codeptr = nullptr;
-  task_->ompt_enter_frame = nullptr;
+  self_->task->ompt_enter_frame = nullptr;
 }
 
 void thread_begin(Thread* self, ompt_thread_t type) {
@@ -262,34 +298,49 @@ void task_begin(Thread* self, Task* prior, Task* next, void* frame) {
   self->ompt_state = state_of_work(self);
 }
 
+void undeferred_begin(Thread* self, Task* prior, Task* next) {
+  // The frame of the entry point begins with that of its caller, which goes on with the body.
+  void* const caller = *static_cast<void**>(prior->ompt_enter_frame);
+  task_begin(self, prior, next, caller);
+  next->ompt_exit_flags = kUserFrame;
+}
+
 void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status) {
   task->ompt_exit_frame = nullptr;
+  if (task->is(kTaskSawCancel) && status == ompt_task_complete) status = ompt_task_cancel;
   task_schedule(self, task, status, next);
 }
 
 void task_dependences(Thread*, Task* task, const Dependence* list, std::size_t count) {
-  auto* told = callback<ompt_callback_dependences_t>(ompt_callback_dependences);
-  if (told == nullptr || count == 0) return;
-  constexpr std::size_t kOnStack = 64;
-  ompt_dependence_t few[kOnStack];
-  const std::size_t n = count < kOnStack ? count : kOnStack;
-  for (std::size_t i = 0; i < n; ++i) {
-    few[i].variable.ptr = const_cast<void*>(list[i].address);
-    if (list[i].all_memory)
-      few[i].dependence_type = list[i].kind == DependKind::inout ? ompt_dependence_type_inout_all_memory
-                                                                 : ompt_dependence_type_out_all_memory;
-    else
-      few[i].dependence_type = list[i].kind == DependKind::in ? ompt_dependence_type_in
-                               : list[i].kind == DependKind::mutexinoutset
-                                   ? ompt_dependence_type_mutexinoutset
-                               : list[i].kind == DependKind::inoutset ? ompt_dependence_type_inoutset
-                                                                      : ompt_dependence_type_inout;
+  if (count == 0 || callback<ompt_callback_dependences_t>(ompt_callback_dependences) == nullptr) return;
+  DependenceList told(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    told[i].variable.ptr = const_cast<void*>(list[i].address);
+    told[i].dependence_type = type_of(list[i]);
   }
-  told(data(task->ompt_task_data), few, static_cast<int>(n));
+  told.tell(task);
 }
 
 void task_dependence(Thread*, Task* source, Task* sink) {
   HEARTH_TELL(ompt_callback_task_dependence, data(source->ompt_task_data), data(sink->ompt_task_data));
+}
+
+void taskwait_begin(Thread* self, Task* stand_in, const Dependence* list, std::size_t count) {
+  task_create(self, stand_in, ompt_task_taskwait | ompt_task_undeferred | ompt_task_mergeable, true);
+  task_dependences(self, stand_in, list, count);
+}
+
+void taskwait_end(Thread* self, Task* stand_in) {
+  task_schedule(self, stand_in, ompt_taskwait_complete, nullptr);
+}
+
+void doacross(Thread* self, ompt_dependence_type_t type, const std::uint64_t* point, std::size_t dims) {
+  DependenceList told(dims);
+  for (std::size_t d = 0; d < dims; ++d) {
+    told[d].variable.value = point[d];
+    told[d].dependence_type = type;
+  }
+  told.tell(self->task);
 }
 
 void work_begin(Thread* self, ompt_work_t kind, std::uint64_t count) {
@@ -306,11 +357,25 @@ void dispatch(Thread* self, ompt_dispatch_t kind, ompt_data_t instance) {
   HEARTH_TELL(ompt_callback_dispatch, parallel_data(self), task_data(self), kind, instance);
 }
 
+void set_taskloop_chunk(Task* task, std::uint64_t start, std::uint64_t iterations) {
+  task->flags |= kTaskChunk;
+  task->ompt_chunk_start = start;
+  task->ompt_chunk_iterations = iterations;
+}
+
+void taskloop_chunk(Thread* self, Task* task) {
+  ompt_dispatch_chunk_t chunk{task->ompt_chunk_start, task->ompt_chunk_iterations};
+  ompt_data_t instance;
+  instance.ptr = &chunk;
+  dispatch(self, ompt_dispatch_taskloop_chunk, instance);
+}
+
 void masked(Thread* self, ompt_scope_endpoint_t endpoint) {
   HEARTH_TELL(ompt_callback_masked, endpoint, parallel_data(self), task_data(self), self->ompt_codeptr);
 }
 
 void cancel(Thread* self, int flags) {
+  if ((flags & ompt_cancel_taskgroup) != 0) self->task->flags |= kTaskSawCancel;
   HEARTH_TELL(ompt_callback_cancel, task_data(self), flags, self->ompt_codeptr);
 }
 

@@ -26,14 +26,16 @@ namespace hearth::rt::events {
 extern bool active_word;
 inline bool active() { return HEARTH_UNLIKELY(active_word); }
 
-/// An entry point's stay in the runtime. The outermost one counts.
+/// An entry point's stay in the runtime. The outermost one counts. If it leaves another task running than it
+/// found (an undeferred task whose body the program calls itself), the task that it found stays in the
+/// runtime.
 class Entry {
  public:
   Entry(Thread* self, void* return_address, void* frame) {
     if (active()) enter(self, return_address, frame);
   }
   ~Entry() {
-    if (HEARTH_UNLIKELY(task_ != nullptr)) leave();
+    if (HEARTH_UNLIKELY(self_ != nullptr)) leave();
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -41,8 +43,7 @@ class Entry {
  private:
   void enter(Thread* self, void* return_address, void* frame);
   void leave();
-  Thread* self_ = nullptr;
-  Task* task_ = nullptr;
+  Thread* self_ = nullptr;  // null: nothing to do at the end
 };
 #define HEARTH_ENTRY(self) \
   ::hearth::rt::events::Entry ompt_entry(self, __builtin_return_address(0), __builtin_frame_address(0))
@@ -103,14 +104,26 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 
 [[gnu::cold]] void task_create(Thread* self, Task* task, int type_flags, bool has_dependences);
 [[gnu::cold]] void task_begin(Thread* self, Task* prior, Task* next, void* frame);
+/// The same for a task whose body the program calls, once it has left the entry point.
+[[gnu::cold]] void undeferred_begin(Thread* self, Task* prior, Task* next);
 [[gnu::cold]] void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status);
 [[gnu::cold]] void task_schedule(Thread* self, Task* prior, ompt_task_status_t status, Task* next);
 [[gnu::cold]] void task_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count);
 [[gnu::cold]] void task_dependence(Thread* self, Task* source, Task* sink);
+/// Waiting for dependences, which tools see as an empty task: `stand_in`, of which nothing else is used.
+[[gnu::cold]] void taskwait_begin(Thread* self, Task* stand_in, const Dependence* list, std::size_t count);
+[[gnu::cold]] void taskwait_end(Thread* self, Task* stand_in);
+/// An iteration of a doacross loop that the current one has waited for, or that is about to be posted.
+[[gnu::cold]] void doacross(Thread* self, ompt_dependence_type_t type, const std::uint64_t* point,
+                            std::size_t dims);
 
 [[gnu::cold]] void work_begin(Thread* self, ompt_work_t kind, std::uint64_t count);
 [[gnu::cold]] void work_end(Thread* self, ompt_work_t kind, std::uint64_t count);
 [[gnu::cold]] void dispatch(Thread* self, ompt_dispatch_t kind, ompt_data_t instance);
+/// The new task, not yet queued, is a taskloop's and runs these iterations.
+[[gnu::cold]] void set_taskloop_chunk(Task* task, std::uint64_t start, std::uint64_t iterations);
+/// The task, which is one of a taskloop's, is about to run its body.
+[[gnu::cold]] void taskloop_chunk(Thread* self, Task* task);
 [[gnu::cold]] void masked(Thread* self, ompt_scope_endpoint_t endpoint);
 [[gnu::cold]] void cancel(Thread* self, int flags);
 /// A task that was cancelled before it started.
