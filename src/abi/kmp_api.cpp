@@ -89,10 +89,6 @@ void set_library(int library) {
   library_chosen.store(library, std::memory_order_relaxed);
 }
 
-void set_defaults(const char* text) {
-  HEARTH_WARN_ONCE("kmp_set_defaults(\"%s\"): is ignored; set the variable in the environment.", text);
-}
-
 int known_threads() {
   int count = 0;
   hearth::rt::for_each_thread([](Thread*, void* sum) { ++*static_cast<int*>(sum); }, &count);
@@ -218,16 +214,6 @@ HEARTH_EXPORT void kmp_set_library_turnaround() { set_library(kTurnaround); }
 HEARTH_EXPORT void kmp_set_library_turnaround_() { set_library(kTurnaround); }
 HEARTH_EXPORT void kmp_set_library_throughput() { set_library(kThroughput); }
 HEARTH_EXPORT void kmp_set_library_throughput_() { set_library(kThroughput); }
-
-HEARTH_EXPORT void kmp_set_defaults(const char* text) { set_defaults(text); }
-HEARTH_EXPORT void kmpc_set_defaults(const char* text) { set_defaults(text); }
-HEARTH_EXPORT void kmp_set_defaults_(const char* text, int length) {
-  char copy[256];
-  const auto kept = static_cast<std::size_t>(length < 0 ? 0 : length < 255 ? length : 255);
-  std::memcpy(copy, text, kept);
-  copy[kept] = 0;
-  set_defaults(copy);
-}
 
 // How many loops may be under way at once is fixed here, and large enough that nobody waits for it.
 HEARTH_EXPORT void kmp_set_disp_num_buffers(int) {}

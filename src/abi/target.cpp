@@ -14,6 +14,7 @@
 #include "abi/gomp_depend.h"
 #include "base/log.h"
 #include "runtime/initial_task.h"
+#include "runtime/runtime.h"
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
 
@@ -40,7 +41,8 @@ bool is_host(int device) { return device == kInitialDevice || device == kInitial
 /// OMP_TARGET_OFFLOAD=mandatory forbids the host where the program asked for a device.
 void check_offload(int device) {
   if (device == kDeviceHostFallback ||
-      HEARTH_LIKELY(hearth::rt::settings().target_offload != hearth::rt::TargetOffload::mandatory))
+      HEARTH_LIKELY(hearth::rt::process.target_offload.load(std::memory_order_relaxed) !=
+                    hearth::rt::TargetOffload::mandatory))
     return;
   if (device == kDeviceFromIcv) device = Thread::current()->task->icvs->default_device;
   if (!is_host(device))
@@ -243,7 +245,8 @@ HEARTH_EXPORT void GOMP_interop(int device, int init_count, void** const* init, 
 }
 
 HEARTH_EXPORT int __kmpc_get_target_offload() {
-  switch (hearth::rt::settings().target_offload) {
+  hearth::rt::initialize();
+  switch (hearth::rt::process.target_offload.load(std::memory_order_relaxed)) {
     case hearth::rt::TargetOffload::disabled: return 0;
     case hearth::rt::TargetOffload::mandatory: return 2;
     case hearth::rt::TargetOffload::default_: break;

@@ -138,6 +138,7 @@ void read_settings() {
   process.visible_cpus = static_cast<std::int32_t>(allowance.cpus.count());
   process.cpus = static_cast<std::int32_t>(allowance.default_team_size());
   process.stack_size = s.stack_size;
+  process.target_offload.store(s.target_offload, std::memory_order_relaxed);
   process.policy = policy::find_policy(s.policy == Policy::central ? "central" : "work-stealing");
 
   Icvs& icvs = process.initial_icvs;

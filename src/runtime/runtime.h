@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/settings.h"
 #include "runtime/thread.h"
 
 namespace hearth::policy {
@@ -25,6 +26,7 @@ struct Process {
   std::int64_t spin_ns = 0;        // how long to spin before sleeping when there is a core for everybody
   std::int32_t task_cutoff = 256;  // own tasks waiting beyond which a new one runs at once; 0: never
   std::size_t stack_size = 0;
+  std::atomic<TargetOffload> target_offload{};
   const policy::TaskPolicy* policy = nullptr;
   Icvs initial_icvs;
 };
