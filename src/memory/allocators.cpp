@@ -5,6 +5,9 @@
 // with Header right before the program's bytes. What a block takes from its allocator's pool is the whole of
 // it, from raw on: memory that an allocator holds is memory that others cannot have. Synchronisation: the
 // pool's count, nothing else.
+//
+// Blocks of allocators with a partition other than environment are managed memory (managed.h): they begin at
+// a page, so their header's facts stand beside them, and they take whole pages, or slots, from the pool.
 #include "memory/allocators.h"
 
 #include <cerrno>
@@ -18,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "memory/managed.h"
 
 namespace hearth::memory {
 
@@ -65,20 +69,23 @@ bool take_from_pool(Allocator& allocator, std::size_t bytes) {
 
 bool has_pool(const Traits& traits) { return traits.pool_size != ~std::uintptr_t{0}; }
 
+bool lock_pages(void* begin, std::size_t bytes) {
+  if (mlock(begin, bytes) == 0) return true;
+  HEARTH_WARN_ONCE(
+      "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its "
+      "fallback is used.",
+      bytes, errno);
+  return false;
+}
+
 /// Pinned memory has its own pages: locking counts per page, so a block that shared one would be unpinned
 /// with its neighbour.
 void* map_pinned(std::size_t total) {
   void* raw = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
-  if (mlock(raw, total) != 0) {
-    HEARTH_WARN_ONCE(
-        "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its "
-        "fallback is used.",
-        total, errno);
-    munmap(raw, total);
-    return nullptr;
-  }
-  return raw;
+  if (lock_pages(raw, total)) return raw;
+  munmap(raw, total);
+  return nullptr;
 }
 
 struct Request {
@@ -87,38 +94,105 @@ struct Request {
   bool zeroed;
 };
 
-/// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on
-/// success.
-void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request,
-                   std::size_t held = 0) {
-  const std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
-  const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
-  std::size_t total = 0;
-  if (__builtin_add_overflow(request.size, sizeof(Header) + slack, &total) || total < sizeof(Header) ||
-      total > static_cast<std::size_t>(PTRDIFF_MAX))
-    return nullptr;
+bool is_distributed(const Traits& traits) { return traits.partition != trait::kEnvironment; }
 
-  const bool pooled = is_made(handle) && has_pool(traits);
-  const std::size_t more = total > held ? total - held : 0;
-  if (pooled && !take_from_pool(made(handle), more)) return nullptr;
-
-  void* raw = traits.pinned ? map_pinned(total) : request.zeroed ? std::calloc(1, total) : std::malloc(total);
-  if (raw == nullptr) {
-    if (pooled) made(handle).used.fetch_sub(more, std::memory_order_relaxed);
-    return nullptr;
+placement::Distribution distribution_of(const Traits& traits) {
+  switch (traits.partition) {
+    case trait::kNearest: return {.kind = placement::Kind::nearest};
+    case trait::kBlocked: return {.kind = placement::Kind::blocked};
+    case trait::kInterleaved: return {.kind = placement::Kind::interleaved};
+    default: return {.kind = placement::Kind::environment};
   }
-  if (pooled && held > total) made(handle).used.fetch_sub(held - total, std::memory_order_relaxed);
+}
 
+/// A block of malloc's or mmap's memory, with a header.
+void* plain_block(AllocatorHandle handle, const Traits& traits, const Request& request, std::size_t alignment,
+                  std::size_t total) {
+  void* raw = traits.pinned ? map_pinned(total) : request.zeroed ? std::calloc(1, total) : std::malloc(total);
+  if (raw == nullptr) return nullptr;
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(raw) + sizeof(Header);
-  if (slack != 0) address = (address + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
+  if (alignment > alignof(Header))
+    address = (address + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
   void* block = reinterpret_cast<void*>(address);
   header_of(block) = {raw, total, handle};
   return block;
 }
 
-/// The end of a block, given a copy of its header. Without `to_pool` its share of the pool belongs to another
-/// block already.
-void give_back(const Header& header, bool to_pool) {
+/// A block of managed memory, distributed as the partition trait says.
+void* distributed_block(AllocatorHandle handle, const Traits& traits, const Request& request,
+                        std::size_t alignment) {
+  void* block = managed_allocate({.what = distribution_of(traits),
+                                  .size = request.size,
+                                  .alignment = alignment,
+                                  .tag = handle,
+                                  .zeroed = request.zeroed});
+  if (block != nullptr && traits.pinned && !lock_pages(block, request.size)) {
+    managed_release(block);
+    return nullptr;
+  }
+  return block;
+}
+
+/// What a block would take from a pool; 0 when it is too large for any.
+std::size_t footprint(const Traits& traits, std::size_t alignment, std::size_t size) {
+  if (is_distributed(traits)) {
+    const std::size_t bytes = managed_footprint(distribution_of(traits), alignment, size);
+    return bytes == SIZE_MAX ? 0 : bytes;
+  }
+  const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
+  std::size_t total = 0;
+  if (__builtin_add_overflow(size, sizeof(Header) + slack, &total) || total < sizeof(Header) ||
+      total > static_cast<std::size_t>(PTRDIFF_MAX))
+    return 0;
+  return total;
+}
+
+/// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on
+/// success.
+void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request,
+                   std::size_t held = 0) {
+  std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
+  // Locking counts per page: a block that shared one would be unlocked with its neighbour.
+  if (traits.pinned && is_distributed(traits) && alignment < kPage) alignment = kPage;
+  const std::size_t total = footprint(traits, alignment, request.size);
+  if (total == 0) return nullptr;
+
+  const bool pooled = is_made(handle) && has_pool(traits);
+  const std::size_t more = total > held ? total - held : 0;
+  if (pooled && !take_from_pool(made(handle), more)) return nullptr;
+
+  void* block = is_distributed(traits) ? distributed_block(handle, traits, request, alignment)
+                                       : plain_block(handle, traits, request, alignment, total);
+  if (block == nullptr) {
+    if (pooled) made(handle).used.fetch_sub(more, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (pooled && held > total) made(handle).used.fetch_sub(held - total, std::memory_order_relaxed);
+  return block;
+}
+
+/// What is known of a block, wherever that stands.
+struct Facts {
+  void* block;
+  Header header;     // of a managed block: raw is the block itself, total what it takes from its pool
+  std::size_t room;  // bytes of it that may be the program's
+  bool managed;
+};
+
+Facts facts_of(void* block) {
+  ManagedBlock managed;
+  if (is_managed(block) && block_at(block, managed))
+    return {block, {block, managed.capacity, managed.tag}, managed.size, true};
+  const Header& header = header_of(block);
+  // Everything behind the header may be the program's: alignment may have left less room in front than was
+  // reckoned with.
+  const auto before = static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(header.raw));
+  return {block, header, header.total - before, false};
+}
+
+/// The end of a block. Without `to_pool` its share of the pool belongs to another block already.
+void give_back(const Facts& facts, bool to_pool) {
+  const Header& header = facts.header;
   bool pinned = header.allocator == kPinnedMemAlloc;
   if (is_made(header.allocator)) {
     Allocator& allocator = made(header.allocator);
@@ -126,10 +200,14 @@ void give_back(const Header& header, bool to_pool) {
     if (to_pool && has_pool(allocator.traits))
       allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
   }
-  if (pinned)
+  if (facts.managed) {
+    if (pinned) munlock(facts.block, header.total);
+    managed_release(facts.block);
+  } else if (pinned) {
     munmap(header.raw, header.total);
-  else
+  } else {
     std::free(header.raw);
+  }
 }
 
 void* allocate_from(AllocatorHandle handle, const Request& request) {
@@ -262,26 +340,23 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle allocator) {
     release(block);
     return nullptr;
   }
-  const Header old = header_of(block);
-  if (allocator == kNullAllocator) allocator = old.allocator;
+  const Facts old = facts_of(block);
+  if (allocator == kNullAllocator) allocator = old.header.allocator;
   // Within one pool the old block's bytes count for the new one: growing by a byte needs room for a byte.
-  const bool same_pool = allocator == old.allocator && is_made(allocator) && has_pool(made(allocator).traits);
+  const bool same_pool =
+      allocator == old.header.allocator && is_made(allocator) && has_pool(made(allocator).traits);
   void* other = nullptr;
-  if (same_pool) other = try_allocate(allocator, made(allocator).traits, {1, size, false}, old.total);
+  if (same_pool) other = try_allocate(allocator, made(allocator).traits, {1, size, false}, old.header.total);
   const bool moved_within_pool = other != nullptr;
   if (other == nullptr) other = allocate(allocator, 1, size);
   if (other == nullptr) return nullptr;
-  // Everything behind the header may be the program's: alignment may have left less room in front than was
-  // reckoned with.
-  const std::size_t had =
-      old.total - static_cast<std::size_t>(static_cast<char*>(block) - static_cast<char*>(old.raw));
-  std::memcpy(other, block, had < size ? had : size);
+  std::memcpy(other, block, old.room < size ? old.room : size);
   give_back(old, !moved_within_pool);
   return other;
 }
 
 void release(void* block) {
-  if (block != nullptr) give_back(header_of(block), true);
+  if (block != nullptr) give_back(facts_of(block), true);
 }
 
 }  // namespace hearth::memory

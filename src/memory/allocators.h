@@ -70,7 +70,8 @@ struct Trait {
 static_assert(sizeof(Trait) == 16);
 
 /// What an allocator was asked to be. sync_hint and access change nothing here: every allocator is safe for
-/// all threads. partition is kept for the policy that places pages.
+/// all threads. partition decides where the pages lie (managed.h): environment leaves that to the operating
+/// system and takes malloc's memory.
 struct Traits {
   std::uintptr_t memory_space = 0;
   std::uintptr_t sync_hint = trait::kContended;

@@ -171,11 +171,11 @@ void OwnerTable::remove(RegionId id) {
   first_free_ = std::min(first_free_, first);
 }
 
-void OwnerTable::distrust(RegionId id) {
+void OwnerTable::change(RegionId id, const Layout& layout) {
   Region region;
   std::uint32_t version = 0;
   read(id, region, version);
-  region.layout = Layout{};
+  region.layout = layout;
   write(id, region);
 }
 

@@ -51,8 +51,8 @@ class OwnerTable {
   /// Writers. `region.begin` is a multiple of kGranule, its granules are free. 0 when all slots are taken.
   RegionId enter(const Region& region);
   void remove(RegionId id);
-  /// From now on nobody knows where this region's bytes are: the kernel did not do what was computed.
-  void distrust(RegionId id);
+  /// Another layout for a region; Layout{} when nobody is to believe what was computed.
+  void change(RegionId id, const Layout& layout);
   /// The first of `granules` free ones in a row, as an address; 0 when there is none. Not yet taken.
   std::uint64_t find_free(std::size_t granules);
 

@@ -303,7 +303,7 @@ TEST_F(OwnerTableTest, RemovedAndDistrustedRegionsAreUnknown) {
   const auto a = enter(Kind::coarse, kPage, 2), b = enter(Kind::coarse, kPage, 3);
   const std::uint64_t at_a = begin_of(a), at_b = begin_of(b);
   table_.remove(a);
-  table_.distrust(b);
+  table_.change(b, {});
   EXPECT_EQ(table_.owner(at_a), kUnknown);
   EXPECT_EQ(table_.owner(at_b), kUnknown);
   EXPECT_EQ(table_.id_at(at_b), b) << "it is still there, only nobody believes it";

@@ -1,0 +1,84 @@
+// Managed memory: blocks that Hearth distributes over the machine, so that it can compute where their bytes
+// are.
+//
+// All of it lies in one reserved range of addresses, so "is it ours?" is one comparison. Blocks whose bytes
+// are all at one location, or spread unit by unit over all, come from slabs: regions of blocks of one size,
+// whose pages were given their policy once. Other distributions, and blocks beyond kLargestInSlab, have a
+// region of their own. Nothing is stored in front of a block, so blocks of a page and more begin at a page;
+// what is known of a block stands beside the region.
+//
+// Huge pages: a page is the unit, and where owners change inside a huge page, huge pages are switched off for
+// the region, or the kernel would place 2 MiB at once and the computed owners were wrong. Where they do not
+// (one location, or blocked with large parts) the system's setting stays. With `huge` the unit is the huge
+// page instead.
+//
+// Any thread may call anything. One lock, held for list operations and for the making of slabs; it is taken
+// around fork(), so a child can allocate. Lookups (is_managed, block_at, owner_table) take no lock. Nothing
+// here calls malloc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/homes.h"
+#include "placement/owner_table.h"
+
+namespace hearth::memory {
+
+extern placement::OwnerTable owner_table;
+
+inline bool is_managed(const void* address) {
+  return owner_table.manages(reinterpret_cast<std::uintptr_t>(address));
+}
+
+struct ManagedRequest {
+  placement::Distribution what;
+  std::size_t size = 0;
+  std::size_t alignment = 1;      // a power of two
+  Location requester = kUnknown;  // nearest: whose; kUnknown: the calling thread's
+  std::uintptr_t tag = 0;         // the caller's; comes back with block_at()
+  bool zeroed = false;
+  bool huge = false;  // the unit is a huge page, for blocks of at least one
+};
+
+inline constexpr std::size_t kLargestInSlab = std::size_t{1} << 20;
+/// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
+/// populated at once, piece by piece.
+inline constexpr std::size_t kMostPieces = 1024;
+
+/// A block, or null: no memory, size 0, an alignment that is no power of two, or no range of addresses to
+/// manage (ulimit -v; said once). Not for `standard` and `environment`, which are malloc's.
+void* managed_allocate(const ManagedRequest& request);
+
+/// What such a block takes: whole units of its slab or pages. Exact; for pools.
+std::size_t managed_footprint(const placement::Distribution& what, std::size_t alignment, std::size_t size);
+
+/// `block` as managed_allocate() gave it.
+void managed_release(void* block);
+
+/// The block with another size and its content; same distribution (a coarse one stays where it is), tag and
+/// alignment of its kind. Null leaves it as it was.
+void* managed_resize(void* block, std::size_t size, std::size_t alignment = 1);
+
+struct ManagedBlock {
+  char* begin = nullptr;
+  std::size_t size = 0;      // as asked for
+  std::size_t capacity = 0;  // bytes that may be used without moving
+  std::uintptr_t tag = 0;
+  placement::Kind kind = placement::Kind::standard;
+};
+/// The live block around any address in it. A hint while others release it. No lock.
+bool block_at(const void* address, ManagedBlock& block);
+/// For the owner of the block.
+void set_tag(void* block, std::uintptr_t tag);
+
+/// Holds the owners that are computed for [begin, end) against those the kernel tells, for at most `samples`
+/// pages. When a good part is elsewhere (a full node, huge pages, somebody's migration), the region's owners
+/// count as unknown from then on, and PageMap is asked instead.
+struct OwnerCheck {
+  std::uint32_t asked = 0, right = 0, wrong = 0, untouched = 0;
+  bool distrusted = false;
+};
+OwnerCheck check_owners(placement::ByteRange range, std::uint32_t samples);
+
+}  // namespace hearth::memory

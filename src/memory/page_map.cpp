@@ -1,0 +1,193 @@
+// The table of pages; see page_map.h. Synchronisation: every word by itself, relaxed, since no word says
+// anything about another; only the table's address is published with release and read with acquire.
+#include "memory/page_map.h"
+
+#include <ctime>
+
+#include <algorithm>
+#include <atomic>
+
+#include <sys/mman.h>
+
+#include "memory/kernel_pages.h"
+
+namespace hearth::memory {
+
+PageMap page_map;
+
+namespace {
+
+using placement::ByteRange;
+using placement::Shares;
+
+// A word: page number (45 bits: addresses of 57), tick of the answer (11), owner (8). 0: empty.
+constexpr int kOwnerBits = 8, kTickBits = 11;
+constexpr std::uint64_t kOwnerMask = (1u << kOwnerBits) - 1;
+constexpr std::uint32_t kTickMask = (1u << kTickBits) - 1;
+constexpr std::uint64_t kUntouched = 0xfe;  // there is no page yet
+constexpr std::uint64_t kElsewhere =
+    0xff;  // on a node that is no location of ours, or the kernel would not say
+static_assert(placement::kMaxLocations <= 0xf0);
+
+constinit std::atomic<std::atomic<std::uint64_t>*> the_table{nullptr};
+constinit std::atomic<std::uint32_t> now_tick{1};
+
+std::uint64_t scrambled(std::uint64_t value) {
+  value *= 0x9e3779b97f4a7c15u;
+  return value ^ (value >> 29);
+}
+
+std::atomic<std::uint64_t>& word_of(std::atomic<std::uint64_t>* table, std::uint64_t page) {
+  // Neighbours stay neighbours, so a block's pages are a few cache lines; what is far apart is spread.
+  return table[(page + scrambled(page / PageMap::kEntries)) % PageMap::kEntries];
+}
+
+std::uint64_t word(std::uint64_t page, std::uint32_t tick, std::uint64_t owner) {
+  return page << (kOwnerBits + kTickBits) | static_cast<std::uint64_t>(tick & kTickMask) << kOwnerBits |
+         owner;
+}
+std::uint64_t page_in(std::uint64_t word) { return word >> (kOwnerBits + kTickBits); }
+std::uint32_t tick_in(std::uint64_t word) {
+  return static_cast<std::uint32_t>(word >> kOwnerBits) & kTickMask;
+}
+bool is_old(std::uint64_t word, std::uint32_t now) {
+  return ((now - tick_in(word)) & kTickMask) > PageMap::kOldAfterTicks;
+}
+
+/// Calls visit(page, bytes) for the pages that stand for a range; the bytes add up to the range's.
+template <class Visit>
+void for_each_sample(ByteRange range, Visit&& visit) {
+  if (range.bytes() == 0) return;
+  const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
+  std::uint64_t stratum = 1;  // pages; a power of two, so that overlapping ranges share their samples
+  while ((last - first) / stratum >= PageMap::kSamples) stratum *= 2;
+  for (std::uint64_t s = first / stratum; s <= last / stratum; ++s) {
+    const std::uint64_t begin = std::max(s * stratum * kPage, range.begin);
+    const std::uint64_t end = std::min((s + 1) * stratum * kPage - 1, range.end - 1) + 1;
+    std::uint64_t page = s * stratum + (stratum > 1 ? scrambled(s ^ stratum << 32) % stratum : 0);
+    page = std::clamp(page, first, last);  // strata at the ends reach beyond the range
+    visit(page, end - begin);
+  }
+}
+
+}  // namespace
+
+bool PageMap::attach() {
+  if (the_table.load(std::memory_order_acquire) != nullptr) return true;
+  constexpr std::size_t kBytes = kEntries * sizeof(std::atomic<std::uint64_t>);
+  void* memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  std::atomic<std::uint64_t>* expected = nullptr;
+  if (!the_table.compare_exchange_strong(expected, static_cast<std::atomic<std::uint64_t>*>(memory),
+                                         std::memory_order_release, std::memory_order_acquire))
+    munmap(memory, kBytes);
+  return true;
+}
+
+PageMap::Knowledge PageMap::add_shares(ByteRange range, Shares& shares) const {
+  Knowledge knowledge;
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  if (table == nullptr) {
+    shares.unknown += range.bytes();
+    knowledge.missing = range.bytes();
+    return knowledge;
+  }
+  const std::uint32_t now = now_tick.load(std::memory_order_relaxed);
+  for_each_sample(range, [&](std::uint64_t page, std::uint64_t bytes) {
+    const std::uint64_t seen = word_of(table, page).load(std::memory_order_relaxed);
+    if (seen == 0 || page_in(seen) != page) {
+      knowledge.missing += bytes;
+      shares.unknown += bytes;
+      return;
+    }
+    const std::uint64_t owner = seen & kOwnerMask;
+    shares.add(owner < placement::kMaxLocations ? static_cast<Location>(owner) : kUnknown, bytes);
+    if (owner == kUntouched) knowledge.untouched += bytes;
+    if (is_old(seen, now)) knowledge.old += bytes;
+  });
+  return knowledge;
+}
+
+bool PageMap::learn(const ByteRange* ranges, std::size_t count) {
+  const MemoryHomes& machine = memory_homes();
+  if (!machine.kernel_places || !attach()) return true;
+  tick();
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  const std::uint32_t now = now_tick.load(std::memory_order_relaxed);
+  constexpr std::size_t kBatch = kernel::kMostPagesAtOnce;
+  void* pages[kBatch];
+  int status[kBatch];
+  std::size_t waiting = 0;
+  bool told = true;
+  const auto ask = [&] {
+    if (waiting > 0 && told) told = kernel::query(pages, waiting, status) == kernel::Outcome::done;
+    for (std::size_t i = 0; i < waiting && told; ++i) {
+      const std::uint64_t page = reinterpret_cast<std::uintptr_t>(pages[i]) / kPage;
+      // -ENOENT and -EFAULT: not touched, or not there. Any other failure is worth no second question soon
+      // either.
+      const Location where = status[i] >= 0 ? machine.location_of(status[i]) : kUnknown;
+      const std::uint64_t owner = where != kUnknown ? static_cast<std::uint64_t>(where)
+                                  : status[i] >= 0  ? kElsewhere
+                                                    : kUntouched;
+      word_of(table, page).store(word(page, now, owner), std::memory_order_relaxed);
+    }
+    waiting = 0;
+  };
+  for (std::size_t r = 0; r < count; ++r)
+    for_each_sample(ranges[r], [&](std::uint64_t page, std::uint64_t) {
+      const std::uint64_t seen = word_of(table, page).load(std::memory_order_relaxed);
+      if (seen != 0 && page_in(seen) == page && !is_old(seen, now)) return;
+      pages[waiting++] = reinterpret_cast<void*>(page * kPage);
+      if (waiting == kBatch) ask();
+    });
+  ask();
+  return told;
+}
+
+void PageMap::assume(ByteRange range, Location where) {
+  if (range.bytes() == 0 || !attach()) return;
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  const std::uint32_t now = now_tick.load(std::memory_order_relaxed);
+  const std::uint64_t owner =
+      where >= 0 && where < placement::kMaxLocations ? static_cast<std::uint64_t>(where) : kUntouched;
+  const auto note = [&](std::uint64_t page) {
+    word_of(table, page).store(word(page, now, owner), std::memory_order_relaxed);
+  };
+  // Page by page as long as that is cheap; of huge ranges, what a lookup of the same range will look at.
+  constexpr std::uint64_t kMostPages = 4096;
+  const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
+  if (last - first < kMostPages)
+    for (std::uint64_t page = first; page <= last; ++page) note(page);
+  else
+    for_each_sample(range, [&](std::uint64_t page, std::uint64_t) { note(page); });
+}
+
+void PageMap::forget(ByteRange range) {
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  if (table == nullptr || range.bytes() == 0) return;
+  const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
+  if (last - first >= kEntries) {
+    for (std::size_t i = 0; i < kEntries; ++i) {
+      const std::uint64_t page = page_in(table[i].load(std::memory_order_relaxed));
+      if (page >= first && page <= last) table[i].store(0, std::memory_order_relaxed);
+    }
+    return;
+  }
+  for (std::uint64_t page = first; page <= last; ++page) {
+    std::atomic<std::uint64_t>& entry = word_of(table, page);
+    if (page_in(entry.load(std::memory_order_relaxed)) == page) entry.store(0, std::memory_order_relaxed);
+  }
+}
+
+void PageMap::tick() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  tick(now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec);
+}
+
+void PageMap::tick(std::int64_t now_ns) {
+  now_tick.store(static_cast<std::uint32_t>(now_ns / kTickNs + 1), std::memory_order_relaxed);
+}
+
+}  // namespace hearth::memory

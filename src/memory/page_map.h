@@ -1,0 +1,57 @@
+// PageMap: where foreign memory is, memory that Hearth did not distribute itself. Hints: a wrong one costs
+// time, never correctness.
+//
+// A fixed table of single words, one page each: page number, age, owner. Lookups are wait-free and make no
+// system call: they load words. learn() asks the kernel, in batches, about what is not in the table or has
+// grown old; assume() notes what the caller knows better, above all under a pretended machine, where the
+// kernel cannot know; forget() is for our own migrations and for memory that goes away. Any thread may call
+// anything at any time; a word is written whole, so the latest writer wins. A page that nobody has touched is
+// remembered as such, so that it is not asked about again before it is old.
+//
+// Large ranges are sampled: kSamples pages, one from each of so many equal strata of the address space, at a
+// place that looks random (regular places would always meet the same node of an interleaved range) but is the
+// same for everybody, so that lookups find what learn() asked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/homes.h"
+#include "placement/need.h"
+
+namespace hearth::memory {
+
+class PageMap {
+ public:
+  static constexpr std::uint64_t kSamples = 32;
+  static constexpr std::size_t kEntries = std::size_t{1}
+                                          << 20;  // direct-mapped: 4 GiB in a row never collide
+  static constexpr std::int64_t kTickNs = 100'000'000;
+  static constexpr std::uint32_t kOldAfterTicks = 10;
+
+  struct Knowledge {
+    std::uint64_t missing = 0;    // bytes that are not in the table: learn() would ask
+    std::uint64_t old = 0;        // bytes that are, but should be asked about again when there is time
+    std::uint64_t untouched = 0;  // bytes without a page yet: they count as unknown in the shares
+  };
+
+  /// Adds what the table says of the range.
+  Knowledge add_shares(placement::ByteRange range, placement::Shares& shares) const;
+  /// Asks the kernel about what is missing or old. Nothing under a pretended machine, or where there is one
+  /// node only. False when the kernel refuses to tell.
+  bool learn(const placement::ByteRange* ranges, std::size_t count);
+  /// From now on the range counts as being at `where` (kUnknown: untouched).
+  void assume(placement::ByteRange range, Location where);
+  void forget(placement::ByteRange range);
+  /// Lets entries age: call it now and then, where a clock can be read.
+  void tick();
+  void tick(std::int64_t now_ns);
+
+ private:
+  bool attach();
+};
+
+/// The process's own.
+extern PageMap page_map;
+
+}  // namespace hearth::memory
