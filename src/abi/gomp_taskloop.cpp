@@ -10,6 +10,7 @@
 #include "runtime/events.h"
 #include "runtime/task_reduction.h"
 #include "runtime/taskloop.h"
+#include "runtime/taskloop_range.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::GompTask;
@@ -30,6 +31,49 @@ std::uint64_t count_iterations(long start, long end, long step) {
 std::uint64_t count_iterations_ull(bool up, unsigned long long start, unsigned long long end, unsigned long long step) {
   if (up ? start >= end : start <= end) return 0;
   return up ? (end - start - 1) / step + 1 : (start - end - 1) / (-step) + 1;
+}
+
+// Tasks without copy constructors: their argument blocks differ in the bounds alone.
+struct PlainLoop {
+  void (*function)(void*);
+  char* block;
+  std::size_t block_size;
+  std::uint32_t task_flags;
+  TaskloopPlan plan;
+  std::uint64_t start, step;
+
+  const void* body() const { return reinterpret_cast<const void*>(function); }
+  Task* leaf(Thread* self) const {
+    Task* task = rt::new_task(self, 0, task_flags);
+    task->function = function;
+    task->data = block;
+    return task;
+  }
+  void prepare(Task*, std::uint64_t number) const {
+    auto* bounds = reinterpret_cast<std::uint64_t*>(block);
+    bounds[0] = start + plan.first_of(number) * step;
+    bounds[1] = bounds[0] + plan.size_of(number) * step;
+  }
+  Task* defer(Thread* self, const rt::TaskRange& range) const;
+};
+
+// What a stolen range needs, in front of its copy of the argument block.
+struct alignas(hearth::kCacheLine) StolenRange {
+  PlainLoop loop;
+  rt::TaskRange range;
+};
+
+Task* PlainLoop::defer(Thread* self, const rt::TaskRange& range) const {
+  Task* task = rt::new_task(self, sizeof(StolenRange) + block_size, rt::kTaskTied);
+  auto* stolen = new (task->payload()) StolenRange{*this, range};
+  stolen->loop.block = reinterpret_cast<char*>(stolen + 1);
+  std::memcpy(stolen->loop.block, block, block_size);
+  task->function = [](void* data) {
+    auto* mine = static_cast<StolenRange*>(data);
+    rt::run_stolen_range(mine->loop, mine->range);
+  };
+  task->data = stolen;
+  return task;
 }
 
 // Both bounds are 8 bytes wide, and two's complement: one implementation.
@@ -54,18 +98,32 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
   const TaskloopPlan plan =
       rt::plan_taskloop(iterations, clause, amount, (flags & hearth::abi::kGompStrict) != 0, self->team->size);
   const bool deferred = (flags & hearth::abi::kGompIf) != 0;
+  if (rt::runs_as_ranges(self) && what.priority == 0 && what.copy == nullptr &&
+      what.arg_align <= static_cast<long>(hearth::kCacheLine)) {
+    PlainLoop loop{what.function,     static_cast<char*>(what.data), static_cast<std::size_t>(what.arg_size),
+                   what.task_flags(), plan,                          start,
+                   step};
+    rt::run_taskloop(self, loop, plan.tasks, deferred && (flags & hearth::abi::kGompFinal) == 0);
+    if (grouped) rt::taskgroup_end(self);
+    return;
+  }
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const std::uint64_t end = start + plan.size_of(i) * step;
-    if (!deferred || (what.priority == 0 && rt::runs_at_once(self))) {
+    const bool here = !deferred || (what.priority == 0 && rt::runs_at_once(self));
+    if (here && what.copy == nullptr) {
       bounds[0] = start;
       bounds[1] = end;
       hearth::abi::run_gomp_task_here(self, what);
     } else {
+      // The compiler's copy function leaves the bounds out.
       Task* task = hearth::abi::new_gomp_task(self, what);
       auto* own = static_cast<std::uint64_t*>(task->data);
       own[0] = start;
       own[1] = end;
-      rt::spawn(self, task);
+      if (here)
+        rt::run_undeferred(self, task);
+      else
+        rt::spawn(self, task);
     }
     start = end;
   }

@@ -9,6 +9,7 @@
 #include "abi/kmpc_task.h"
 #include "runtime/events.h"
 #include "runtime/taskloop.h"
+#include "runtime/taskloop_range.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::kmp_task_of;
@@ -40,6 +41,74 @@ Task* copy_of(Thread* self, Task* pattern) {
   return task;
 }
 
+// Tasks without private variables that need constructors: copies of the pattern's bytes, but for what is set here.
+struct PlainLoop {
+  char* pattern;  // the payload
+  std::uint32_t size, flags;
+  std::uint32_t shareds_at, lower_at, upper_at;  // inside the payload; shareds_at 0: none
+  rt::TaskRoutine routine;
+  TaskloopPlan plan;
+  std::uint64_t lower, upper, stride;
+
+  const void* body() const {
+    return reinterpret_cast<const void*>(reinterpret_cast<const kmp_task_t*>(pattern)->routine);
+  }
+  Task* leaf(Thread* self) const {
+    Task* task = rt::new_task(self, size, flags);
+    task->routine = routine;
+    task->payload_size = size;
+    task->data = task->payload();
+    return task;
+  }
+  void prepare(Task* leaf, std::uint64_t number) const {
+    auto* own = static_cast<char*>(leaf->payload());
+    std::memcpy(own, pattern, size);
+    if (shareds_at != 0) reinterpret_cast<kmp_task_t*>(own)->shareds = own + shareds_at;
+    const std::uint64_t next = plan.first_of(number) + plan.size_of(number);
+    *reinterpret_cast<std::uint64_t*>(own + lower_at) = lower + plan.first_of(number) * stride;
+    *reinterpret_cast<std::uint64_t*>(own + upper_at) = number + 1 == plan.tasks ? upper : lower + (next - 1) * stride;
+  }
+  Task* defer(Thread* self, const rt::TaskRange& range) const;
+};
+
+// What a stolen range needs, in front of its copy of the pattern.
+struct alignas(hearth::kCacheLine) StolenRange {
+  PlainLoop loop;
+  rt::TaskRange range;
+};
+
+Task* PlainLoop::defer(Thread* self, const rt::TaskRange& range) const {
+  Task* task = rt::new_task(self, sizeof(StolenRange) + size, rt::kTaskTied);
+  auto* stolen = new (task->payload()) StolenRange{*this, range};
+  stolen->loop.pattern = reinterpret_cast<char*>(stolen + 1);
+  std::memcpy(stolen->loop.pattern, pattern, size);
+  task->function = [](void* data) {
+    auto* mine = static_cast<StolenRange*>(data);
+    rt::run_stolen_range(mine->loop, mine->range);
+  };
+  task->data = stolen;
+  return task;
+}
+
+PlainLoop plain_loop(Task* pattern, const TaskloopPlan& plan, std::uint64_t* lower, std::uint64_t* upper,
+                     std::int64_t stride) {
+  auto* payload = static_cast<char*>(pattern->payload());
+  auto offset = [payload](const void* inside) {
+    return inside == nullptr ? 0 : static_cast<std::uint32_t>(static_cast<const char*>(inside) - payload);
+  };
+  return {payload,
+          pattern->payload_size,
+          pattern->flags,
+          offset(kmp_task_of(pattern)->shareds),
+          offset(lower),
+          offset(upper),
+          pattern->routine,
+          plan,
+          *lower,
+          *upper,
+          static_cast<std::uint64_t>(stride)};
+}
+
 void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_at, std::uint64_t* upper_at, std::int64_t stride,
               bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict, Duplicate duplicate) {
   if (grouped) rt::taskgroup_begin(self);
@@ -57,6 +126,14 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
                       : schedule == kNumTasks ? TaskloopPlan::Clause::num_tasks
                                               : TaskloopPlan::Clause::none;
   const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount, strict, self->team->size);
+  if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) && pattern->priority == 0) {
+    PlainLoop loop = plain_loop(pattern, plan, lower_at, upper_at, stride);
+    rt::run_taskloop(self, loop, plan.tasks, deferred && !pattern->is(rt::kTaskFinal));
+    hearth::abi::discard_kmp_task(self, pattern);
+    if (grouped) rt::taskgroup_end(self);
+    return;
+  }
+  if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const bool last = i + 1 == plan.tasks;
     const std::uint64_t next = lower + plan.size_of(i) * static_cast<std::uint64_t>(stride);
@@ -64,12 +141,14 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
     *moved(lower_at, pattern, task) = lower;
     *moved(upper_at, pattern, task) = last ? upper : next - static_cast<std::uint64_t>(stride);
     if (duplicate != nullptr) duplicate(kmp_task_of(task), kmp_task_of(pattern), last);
+    if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(i), plan.size_of(i));
     if (deferred)
       rt::spawn(self, task);
     else
       rt::run_undeferred(self, task);
     lower = next;
   }
+  if (rt::events::active()) rt::events::work_end(self, ompt_work_taskloop, iterations);
   hearth::abi::discard_kmp_task(self, pattern);
   if (grouped) rt::taskgroup_end(self);
 }

@@ -51,10 +51,6 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
   if (task->depends != nullptr) drop_depend_table(self, task);
 }
 
-// What a task owns besides its descriptor.
-inline bool has_belongings(const Task* task) {
-  return task->is(kTaskOwnsIcvs | kTaskFootprint) || task->depends != nullptr;
-}
 inline void drop_belongings(Thread* self, Task* task) {
   if (HEARTH_UNLIKELY(has_belongings(task))) free_belongings(self, task);
 }
@@ -131,13 +127,6 @@ Task* find_task(Thread* self, Accept accept) {
   }
   if (Task* task = self->member->deque.pop_if(accept)) return task;
   return steal(self, accept);
-}
-
-inline void run_body(Thread* self, Task* task) {
-  if (task->is(kTaskKmp))
-    task->routine(self->gtid, task->data);
-  else
-    task->function(task->data);
 }
 
 // Whether the event of a task whose body has ended is fulfilled. If not, whoever fulfils it finishes the
@@ -245,47 +234,21 @@ void make_ready(Thread* self, Task* task) {
     enqueue(self, task);
 }
 
-namespace {
-
-// Whether the task may have been cancelled; is_cancelled() knows.
-inline bool may_be_cancelled(const Task* task) {
-  return HEARTH_UNLIKELY(task->group != nullptr || task->team->cancel.load(std::memory_order_relaxed) != 0);
-}
-
-// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its
-// descendants are still to complete. Returns false in that case, and when there was more to do than to run it.
-inline bool end_in_place(Thread* self, Task* task) {
-  if (HEARTH_LIKELY(task->children.all_complete())) return true;
+bool run_in_place_counted(Thread* self, Task* task) {
+  task->flags |= kTaskIncluded;
   adopt(self, task);
-  finish_task(self, task);
+  if (task->is(kTaskDetachable)) task->flags |= kTaskWaitForEvent;
+  run_task(self, task);
   return false;
 }
 
-// Not counted by its parent from the start: tools are told of the creation, and events have a life of their own.
-inline bool runs_uncounted(const Task* task) {
-  return !events::active() && !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend);
-}
-
-}  // namespace
-
-bool run_in_place(Thread* self, Task* task) {
-  const std::uint32_t flags = task->flags;
-  if (HEARTH_UNLIKELY(!runs_uncounted(task))) {
-    task->flags |= kTaskIncluded;
+bool end_in_place_slowly(Thread* self, Task* task) {
+  if (task->children.all_complete()) {
+    recycle(self, task);
+  } else {
     adopt(self, task);
-    if (task->is(kTaskDetachable)) task->flags |= kTaskWaitForEvent;
-    run_task(self, task);
-    return false;
+    finish_task(self, task);
   }
-  Task* const outer = self->task;
-  task->children.open(self);
-  self->task = task;
-  ++self->tasks_served;
-  if (!may_be_cancelled(task) || !is_cancelled(task) || task->is(kTaskNoDiscard)) run_body(self, task);
-  self->task = outer;
-  if (HEARTH_UNLIKELY(!end_in_place(self, task))) return false;
-  if (HEARTH_LIKELY(task->flags == flags && !has_belongings(task))) return true;
-  recycle(self, task);
   return false;
 }
 
@@ -294,7 +257,7 @@ void run_task(Thread* self, Task* task) {
   task->children.open(self);
   self->task = task;
   ++self->tasks_served;
-  const bool cancelled = may_be_cancelled(task) && is_cancelled(task) && !task->is(kTaskNoDiscard);
+  const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
@@ -323,7 +286,7 @@ void end_undeferred(Thread* self, Task* task) {
   if (events::active()) events::task_end(self, task, outer, status_after_body(task));
   self->task = outer;
   if (HEARTH_LIKELY(task->brood == nullptr)) {
-    if (HEARTH_LIKELY(end_in_place(self, task))) recycle(self, task);
+    end_in_place_slowly(self, task);
     return;
   }
   // OpenMP 5.2, section 1.2.2: the generating task is suspended until the structured block is completed, not the event.
@@ -416,13 +379,6 @@ void taskgroup_end(Thread* self) {
   }
   task->group = group->outer;
   std::free(group);
-}
-
-bool is_cancelled(const Task* task) {
-  if (task->team->cancel.load(std::memory_order_relaxed) != 0) return true;
-  for (const Taskgroup* group = task->group; group != nullptr; group = group->outer)
-    if (group->cancelled.load(std::memory_order_relaxed)) return true;
-  return false;
 }
 
 Icvs& own_icvs(Thread* self) {

@@ -5,6 +5,7 @@
 // no line that other threads write, unless tasks are stolen.
 #pragma once
 
+#include "runtime/events.h"
 #include "runtime/runtime.h"
 #include "runtime/thread.h"
 
@@ -52,7 +53,7 @@ void enqueue_anywhere(Task* task);
 /// Run a new task here and now, and wait for its event if it has one: an undeferred or included task. True: it is
 /// over, and its descriptor is as before and may be run again, or freed. False: the descriptor is not the
 /// caller's any more.
-bool run_in_place(Thread* self, Task* task);
+inline bool run_in_place(Thread* self, Task* task);
 inline void run_undeferred(Thread* self, Task* task) {
   if (HEARTH_LIKELY(run_in_place(self, task))) free_task(self, task);
 }
@@ -82,7 +83,12 @@ Taskgroup* taskgroup_begin(Thread* self);
 void taskgroup_end(Thread* self);
 
 /// Whether any taskgroup around `task`, or its parallel region, has been cancelled.
-bool is_cancelled(const Task* task);
+inline bool is_cancelled(const Task* task) {
+  if (HEARTH_UNLIKELY(task->team->cancel.load(std::memory_order_relaxed) != 0)) return true;
+  for (const Taskgroup* group = task->group; group != nullptr; group = group->outer)
+    if (HEARTH_UNLIKELY(group->cancelled.load(std::memory_order_relaxed))) return true;
+  return false;
+}
 
 /// The task's own ICVs, made writable.
 Icvs& own_icvs(Thread* self);
@@ -93,6 +99,40 @@ void begin_implicit_task(Thread* self, Member* member);
 inline bool runs_at_once(Thread* self) {
   return self->team->size == 1 || self->task->is(kTaskFinal) ||
          (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
+}
+
+inline void run_body(Thread* self, Task* task) {
+  if (task->is(kTaskKmp))
+    task->routine(self->gtid, task->data);
+  else
+    task->function(task->data);
+}
+
+/// What a task owns besides its descriptor.
+inline bool has_belongings(const Task* task) {
+  return task->is(kTaskOwnsIcvs | kTaskFootprint) || task->depends != nullptr;
+}
+
+/// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its descendants
+/// are still to complete; or unless tools are told of the creation, or an event gives it a life of its own.
+inline bool runs_uncounted(const Task* task) {
+  return !events::active() && !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend);
+}
+/// The rest of run_in_place() for tasks that are counted from the start, and for those that leave something behind.
+bool run_in_place_counted(Thread* self, Task* task);
+bool end_in_place_slowly(Thread* self, Task* task);
+
+inline bool run_in_place(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(!runs_uncounted(task))) return run_in_place_counted(self, task);
+  Task* const outer = self->task;
+  task->children.open(self);
+  self->task = task;
+  ++self->tasks_served;
+  if (HEARTH_LIKELY(!is_cancelled(task)) || task->is(kTaskNoDiscard)) run_body(self, task);
+  self->task = outer;
+  if (HEARTH_UNLIKELY(task->children.spawned != 0) || HEARTH_UNLIKELY(has_belongings(task)))
+    return end_in_place_slowly(self, task);
+  return true;
 }
 
 }  // namespace hearth::rt

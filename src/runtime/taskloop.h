@@ -13,6 +13,8 @@ struct TaskloopPlan {
   std::uint64_t one_more = 0;  // the first so many tasks get one more
   std::uint64_t last = 0;      // iterations of the last task
 
+  /// Iterations before those of the task.
+  std::uint64_t first_of(std::uint64_t task) const { return task * each + (task < one_more ? task : one_more); }
   std::uint64_t size_of(std::uint64_t task) const {
     return task + 1 == tasks ? last : each + (task < one_more ? 1 : 0);
   }

@@ -48,6 +48,12 @@ struct alignas(kCacheLinePair) ForkLine {
   void* args[kInlineArgs] = {};
 };
 
+/// How long a task of a taskloop took when a thread met the loop last.
+struct LeafCost {
+  const void* body = nullptr;
+  std::uint64_t ticks = 0;
+};
+
 /// One thread's slot in a team.
 struct alignas(kCacheLinePair) Member {
   // phase << 1 | "my tasks are not all complete", and region epoch << 1 | the same for the join. Written by
@@ -75,6 +81,10 @@ struct alignas(kCacheLinePair) Member {
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
+  LeafCost leaf_costs[8];     // by the loop's function: taskloop_range.h
+  LeafCost& leaf_cost_of(const void* body) {
+    return leaf_costs[(reinterpret_cast<std::uintptr_t>(body) >> 4) % 8];
+  }
   LoopState loop;
   Task implicit;  // this member's implicit task
   Deque deque;
