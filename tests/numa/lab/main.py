@@ -10,6 +10,7 @@ import time
 from . import checks, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
+HEADING = "Last-level-cache misses of tasks that rewrite blocks"
 DOCS = parts.ROOT / "docs" / "locality.md"
 
 
@@ -67,7 +68,7 @@ def _parser():
     bench.add_argument("--balancing", action="store_true", help="the kernel's automatic NUMA balancing on")
     bench.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
     bench.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix")
-    bench.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw the first case's matrices side by side")
+    bench.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw the first case of each compiler, stock runtime and Hearth side by side")
     bench.add_argument("--write-docs", action="store_true", help="put the table into docs/locality.md")
 
     execute = command("exec", "one command in one machine, its output and status")
@@ -79,7 +80,7 @@ def _parser():
     draw = command("matrix", "matrices that bench --json wrote, as text and as a picture")
     draw.add_argument("file", type=pathlib.Path)
     draw.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
-    draw.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw them side by side")
+    draw.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw them, a row per case")
 
     command("prepare", "fetch and build what the machines need, boot nothing")
     return parser
@@ -133,11 +134,16 @@ def _bench(options):
                 "matrices": [each.memory for each in one.matrices], "typical": one.typical.memory} for one in results]
     if options.json:
         options.json.write_text(json.dumps(written) + "\n")
-    first = [one for one in results if one.case == results[0].case]
-    for one in first:
-        print(matrix.as_text(dataclasses.replace(one.typical, title=f"{one.case.title}: {one.runtime}")))
-    if options.svg:
-        options.svg.write_text(matrix.as_svg([one.typical for one in first], first[0].case.title))
+    rows = []
+    for compiler in ("gcc", "clang"):
+        first = next((one.case for one in results if one.case.compiler == compiler and one.case.clause != "loop"), None)
+        row = [dataclasses.replace(one.typical, title=f"{one.case.title}: {one.runtime}")
+               for one in results if one.case == first]
+        rows += [row] if row else []
+        for one in row:
+            print(matrix.as_text(one))
+    if options.svg and rows:
+        options.svg.write_text(matrix.as_svg(rows, HEADING))
     print(measure.table(results), end="")
     if options.write_docs:
         _write_docs(measure.table(results))
@@ -171,7 +177,9 @@ def _matrix(options):
     for one in matrices:
         print(matrix.as_text(one))
     if options.svg:
-        options.svg.write_text(matrix.as_svg(matrices, "Last-level-cache misses"))
+        cases = list(dict.fromkeys(one["case"] for one in chosen))
+        rows = [[each for one, each in zip(chosen, matrices) if one["case"] == case] for case in cases]
+        options.svg.write_text(matrix.as_svg(rows, HEADING))
     return 0
 
 

@@ -36,56 +36,59 @@ def as_text(matrix):
     return "\n".join([*lines, f"  {percent(matrix.local_share)} of {matrix.total} misses are local", ""])
 
 
-_CELL, _GAP, _TOP, _LEFT, _BOTTOM = 34, 70, 84, 56, 92
+_CELL, _GAP, _HEADING, _TOP, _LEFT, _BOTTOM = 34, 70, 34, 66, 56, 80
 _PALE, _DEEP = (240, 244, 250), (8, 64, 140)
+_STYLE = """text{font-family:system-ui,sans-serif;text-anchor:middle;fill:#223}
+.heading{font-size:16px;font-weight:600}.title{font-size:14px;font-weight:600}.axis{font-size:11px;fill:#556}
+.share{font-size:22px;font-weight:700}.cell{font-size:10px;fill:#234}.deep{fill:#fff}"""
 
 
 def _colour(part):
     return "#" + "".join(f"{round(pale + (deep - pale) * part):02x}" for pale, deep in zip(_PALE, _DEEP))
 
 
-def _panel(matrix, left, heaviest):
+def _panel(matrix, left, top, heaviest):
     count = len(matrix.memory)
     side = count * _CELL
     middle = left + side / 2
-    text = [f'<text x="{middle}" y="{_TOP - 44}" class="title">{html.escape(matrix.title)}</text>',
-            f'<text x="{middle}" y="{_TOP - 24}" class="axis">home of the memory</text>',
-            f'<text transform="translate({left - 26} {_TOP + side / 2}) rotate(-90)" class="axis">node of the core</text>']
+    text = [f'<text x="{middle}" y="{top - 42}" class="title">{html.escape(matrix.title)}</text>',
+            f'<text x="{middle}" y="{top - 22}" class="axis">home of the memory</text>',
+            f'<text transform="translate({left - 26} {top + side / 2}) rotate(-90)" class="axis">node of the core</text>']
     for node in range(count):
         at = (node + 0.5) * _CELL
-        text.append(f'<text x="{left + at}" y="{_TOP - 7}" class="axis">{node}</text>')
-        text.append(f'<text x="{left - 11}" y="{_TOP + at + 4}" class="axis">{node}</text>')
+        text.append(f'<text x="{left + at}" y="{top - 7}" class="axis">{node}</text>')
+        text.append(f'<text x="{left - 11}" y="{top + at + 4}" class="axis">{node}</text>')
     for row in range(count):
         for column in range(count):
             share = matrix.memory[row][column] / matrix.total if matrix.total else 0
             part = share / heaviest if heaviest else 0
-            x, y = left + column * _CELL, _TOP + row * _CELL
+            x, y = left + column * _CELL, top + row * _CELL
             text.append(f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" rx="3" '
                         f'fill="{_colour(part)}"><title>core of node {row}, memory of node {column}: '
-                        f'{matrix.memory[row][column]} misses</title></rect>')
+                        f'{matrix.memory[row][column]:,} misses</title></rect>')
             if share >= 0.005:
-                text.append(f'<text x="{x + _CELL / 2}" y="{y + _CELL / 2 + 4}" class="cell" '
-                            f'fill="{"#fff" if part > 0.5 else "#234"}">{100 * share:.0f}</text>')
-    text.append(f'<text x="{middle}" y="{_TOP + side + 44}" class="share">{percent(matrix.local_share)} local</text>')
-    text.append(f'<text x="{middle}" y="{_TOP + side + 66}" class="axis">of {matrix.total:,} misses that memory serves</text>')
+                text.append(f'<text x="{x + _CELL / 2}" y="{y + _CELL / 2 + 4}" '
+                            f'class="cell{" deep" if part > 0.5 else ""}">{100 * share:.0f}</text>')
+    text.append(f'<text x="{middle}" y="{top + side + 30}" class="share">{percent(matrix.local_share)} local</text>')
+    text.append(f'<text x="{middle}" y="{top + side + 50}" class="axis">of {matrix.total:,} misses that memory serves</text>')
     return text
 
 
-def as_svg(matrices, heading):
-    """Side by side, one scale for all: a cell's colour and number are its per cent of that matrix's misses."""
+def as_svg(rows, heading):
+    """Rows of matrices side by side, one scale for all: a cell's colour and number are its per cent of that matrix's misses."""
+    matrices = [matrix for row in rows for matrix in row]
     side = max(len(matrix.memory) for matrix in matrices) * _CELL
-    width = _LEFT + len(matrices) * (side + _GAP)
-    height = _TOP + side + _BOTTOM
+    width = _LEFT + max(map(len, rows)) * (side + _GAP) - _GAP + 20
+    tall = _TOP + side + _BOTTOM
+    height = _HEADING + len(rows) * tall
     heaviest = max((value / matrix.total for matrix in matrices if matrix.total for row in matrix.memory for value in row),
                    default=0)
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" role="img">',
-             f"<title>{html.escape(heading)}</title>",
-             "<style>text{font-family:system-ui,sans-serif;text-anchor:middle;fill:#223}"
-             ".heading{font-size:15px;font-weight:600}.title{font-size:14px;font-weight:600}.axis{font-size:11px;fill:#556}"
-             ".share{font-size:22px;font-weight:700}.cell{font-size:10px;fill:inherit}</style>",
+             f"<title>{html.escape(heading)}</title>", f"<style>{_STYLE}</style>",
              f'<rect width="{width}" height="{height}" fill="#fff"/>',
-             f'<text x="{width / 2}" y="22" class="heading">{html.escape(heading)}</text>']
-    for place, matrix in enumerate(matrices):
-        lines += _panel(matrix, _LEFT + place * (side + _GAP), heaviest)
+             f'<text x="{width / 2}" y="24" class="heading">{html.escape(heading)}</text>']
+    for place, row in enumerate(rows):
+        for column, matrix in enumerate(row):
+            lines += _panel(matrix, _LEFT + column * (side + _GAP), _HEADING + place * tall + _TOP, heaviest)
     return "\n".join([*lines, "</svg>", ""])

@@ -16,6 +16,7 @@ BLOCKS = parts.ROOT / "bench" / "las" / "blocks.c"
 SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 LIBOMP = pathlib.Path("/usr/lib/llvm-19/lib")
 STOCK = {"gcc": "libgomp", "clang": "libomp"}
+MEMORY = ("separate", "malloc", "mmap")
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores", "OMP_DYNAMIC": "false"}
 
 
@@ -61,9 +62,9 @@ def cases(quick=False):
     if quick:
         return [Case(*pair, "shuffled", "mmap") for pair in clauses]
     result = [Case(*pair, order, memory) for pair, order, memory in
-              itertools.product(clauses, ("in-order", "shuffled"), ("separate", "malloc", "mmap"))]
+              itertools.product(clauses, ("in-order", "shuffled"), MEMORY)]
     # How high the instrument reads: the very loop that touched the memory writes it again.
-    return [Case("gcc", "loop", "in-order", "mmap"), *result]
+    return [*(Case("gcc", "loop", "in-order", memory) for memory in MEMORY), *result]
 
 
 def runtime_folder(runtime, hearth):

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""What the laboratory computes without a machine: QEMU's arguments, the programs' directives, judgements, and pictures."""
+import pathlib
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from lab import checks, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab.topologies import TOPOLOGIES  # noqa: E402
+
+
+def result(status=0, out="", regions=()):
+    return machine.Result(machine.Job("job", ["true"]), status, out, "", list(regions), 0.0)
+
+
+class Topologies(unittest.TestCase):
+    def test_every_machine_is_one_that_qemu_and_the_kernel_take(self):
+        for topology in TOPOLOGIES.values():
+            self.assertEqual(len(topology.distances), topology.nodes)
+            self.assertLessEqual(sum(topology.mib_per_node), 2048, "clear of the PCI hole")
+            self.assertEqual(topology.cpu_count % (topology.sockets * topology.dies), 0)
+            for row in range(topology.nodes):
+                self.assertEqual(topology.mib_per_node[row] % 128, 0)
+                self.assertEqual(topology.distances[row][row], 10)
+                for column in range(topology.nodes):
+                    self.assertEqual(topology.distances[row][column], topology.distances[column][row])
+
+    def test_a_node_without_memory_has_no_backend_and_one_without_cpus_no_cpus(self):
+        arguments = " ".join(TOPOLOGIES["holes"].qemu_arguments())
+        self.assertIn("-numa node,nodeid=1,cpus=2-3 ", arguments)
+        self.assertIn("-numa node,nodeid=3,memdev=memory3 ", arguments)
+        self.assertNotIn("id=memory1", arguments)
+        self.assertEqual(TOPOLOGIES["holes"].plugin_arguments(), ["cpus=0.0.1.1.2.2", "homes=0.2.3", "mib=512"])
+
+
+class Directives(unittest.TestCase):
+    def cases(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "program.c"
+            source.write_text(text)
+            return checks.directives(source)
+
+    def test_a_line_is_a_case(self):
+        found = self.cases("// numa-test\n// numa-test name=b topologies=4x4 cpus=1-2 nodes=0 OMP_NUM_THREADS=3\n")
+        self.assertEqual(found, [{"environment": {}},
+                                 {"name": "b", "topologies": "4x4", "cpus": "1-2", "nodes": "0",
+                                  "environment": {"OMP_NUM_THREADS": "3"}}])
+        self.assertEqual(self.cases("// numa-testing\nint main;\n"), [])
+
+    def test_what_is_not_known_is_refused(self):
+        for words in ("topology=8x1", "topologies=9x9", "cpus=1", "fast"):
+            with self.assertRaises(checks.BadDirective):
+                self.cases(f"// numa-test {words}\n")
+
+    def test_every_program_says_what_it_wants(self):
+        for source in checks.PROGRAMS.glob("*.c"):
+            self.assertEqual(bool(checks.directives(source)), source.stem not in ("refuse", "calibration"), source.name)
+
+
+class Judgements(unittest.TestCase):
+    def test_a_status_is_a_failure(self):
+        self.assertIsNone(checks._passed(result()))
+        self.assertIn("3", checks._passed(result(3)))
+        self.assertIn("no end", checks._passed(result(124)))
+
+    def test_the_calibration_wants_each_page_at_its_home(self):
+        topology = TOPOLOGIES["holes"]
+        judge = checks._judge_calibration(topology, 1)
+        right = [[0] * 4, [64, 0, 128, 192], [0] * 4, [0] * 4]
+        self.assertIsNone(judge(result(regions=[{"memory": right}])))
+        self.assertIn("0 misses, expected 64", judge(result(regions=[{"memory": [right[1], right[0], *right[2:]]}])) + "|"
+                      + judge(result(regions=[{"memory": [[0] * 4] * 4}])))
+        swapped = [[0] * 4, [64, 128, 0, 192], [0] * 4, [0] * 4]
+        self.assertIn("memory of node 1: 128", judge(result(regions=[{"memory": swapped}])))
+        self.assertIn("0 regions", judge(result()))
+
+    def test_a_topology_seen_wrongly_is_named(self):
+        topology = TOPOLOGIES["holes"]
+        seen = {"source": "sysfs", "detected": {"cpus": "0-5"}, "allowed": {"cpus": "0-5", "memory_nodes": "0,2-3"},
+                "default_team_size": 6, "packages": [{}] * 3, "locations": [{"node": node} for node in range(4)],
+                "distances": {"locations": [list(row) for row in topology.distances]},
+                "nodes": [{"number": node, "cpus": cpus, "has_memory": node != 1, "memory_bytes": (node != 1) * 500 << 20}
+                          for node, cpus in enumerate(("0-1", "2-3", "4-5", ""))]}
+        self.assertIsNone(checks.wrong_topology(seen, topology))
+        self.assertIn("allowed CPUs", checks.wrong_topology(seen, topology, cpus=[1, 5]))
+        seen["nodes"][1]["has_memory"] = True
+        self.assertEqual(checks.wrong_topology(seen, topology), "node 1 has memory: True, expected False")
+        seen["distances"]["locations"][0][1] = 21
+        self.assertIn("distances", checks.wrong_topology(seen, topology))
+
+
+class Measured(unittest.TestCase):
+    case = measure.Case("gcc", "depend", "shuffled", "mmap")
+
+    def take(self, served, regions, status=0):
+        hearth = main.Hearth(pathlib.Path("/nowhere"), pathlib.Path("/nowhere"))
+        out = f"runtime {served}\nrepeat 0 balance 1.250 seconds 0.1\nrepeat 1 balance 1.500 seconds 0.1\n"
+        return measure.measured(self.case, "libgomp", hearth, 2, result(status, out, regions))
+
+    def test_figures_count_only_from_the_library_that_was_chosen(self):
+        libgomp = measure.SYSTEM / "libgomp.so.1"
+        regions = [{"memory": [[3, 1], [0, 4]], "complete": True}, {"memory": [[1, 1], [1, 1]], "complete": True}]
+        good = self.take(libgomp, regions)
+        self.assertEqual((good.share, good.balance), (0.6875, 1.375))
+        for served, counted, status in (("/elsewhere/libgomp.so.1", regions, 0), (libgomp, regions[:1], 0),
+                                        (libgomp, regions, 1), (libgomp, [regions[0], {**regions[1], "complete": False}], 0)):
+            with self.assertRaises(machine.MachineFailed):
+                self.take(served, counted, status)
+
+
+class Matrices(unittest.TestCase):
+    half = matrix.Matrix("a < b", [[30, 20], [30, 20]])
+
+    def test_shares_and_costs(self):
+        self.assertEqual(self.half.local_share, 0.5)
+        self.assertEqual(self.half.remote_cost([[10, 20], [30, 10]]), 20 * 2 + 30 * 3)
+        self.assertIn("50.0 % of 100 misses are local", matrix.as_text(self.half))
+
+    def test_the_picture_has_a_cell_for_each_pair_and_the_share_below(self):
+        picture = matrix.as_svg([[self.half, matrix.Matrix("local", [[50, 0], [0, 50]])]], "two & two")
+        root = xml.etree.ElementTree.fromstring(picture)
+        cells = [node for node in root.iter("{http://www.w3.org/2000/svg}rect") if len(node)]
+        self.assertEqual(len(cells), 8)
+        self.assertEqual(cells[4].get("fill"), "#08408c", "the heaviest cell of all is the deepest")
+        texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertLess(texts.index("50.0 % local"), texts.index("100.0 % local"))
+
+
+class Parts(unittest.TestCase):
+    def test_a_missing_kernel_or_qemu_is_an_error_that_says_what_to_do(self):
+        with unittest.mock.patch.dict("os.environ", {"HEARTH_NUMA_KERNEL": "/nowhere"}):
+            with self.assertRaisesRegex(parts.MissingPart, "/nowhere/vmlinuz"):
+                parts.kernel()
+        with unittest.mock.patch.dict("os.environ", {"PATH": "/nowhere"}):
+            with self.assertRaisesRegex(parts.MissingPart, "tools/setup numa"):
+                parts.qemu()
+
+    def test_the_archive_is_what_the_kernel_unpacks(self):
+        archive = parts._archive([("bin", 0o040755, b""), ("bin/x", 0o100755, b"12345")])
+        self.assertEqual(len(archive) % 4, 0)
+        self.assertTrue(archive.startswith(b"070701"))
+        self.assertEqual(int(archive[6 + 8:6 + 16], 16), 0o040755)
+        self.assertIn(b"bin/x\0", archive)
+        self.assertIn(b"TRAILER!!!\0", archive)
+
+
+if __name__ == "__main__":
+    unittest.main()
