@@ -3,11 +3,11 @@
 A program in programs/ becomes a test by lines in its head, each a case of its own:
 
     // numa-test [name=CASE] [topologies=8x1,4x4,...] [compilers=gcc,clang] [link=hearth] [refuse=mbind,move_pages]
-    //           [cpus=LIST nodes=LIST] [huge-pages=never|madvise|always] [balancing=on] [args=WORDS] [VARIABLE=value ...]
+    //           [cpus=LIST nodes=LIST] [memory=SIZE] [huge-pages=never|madvise|always] [balancing=on] [args=WORDS] [VARIABLE=value ...]
 
-`refuse` runs it under a seccomp filter that answers EPERM to these calls; `cpus` and `nodes` in a cpuset; `link` with
-libhearth, whose folder is in LD_LIBRARY_PATH of every program. A case passes when the program ends with 0. What one case
-needs on the kernel's command line (huge pages, balancing) is switched in /sys and /proc, for all later ones back.
+`refuse` runs it under a seccomp filter that answers EPERM to these calls; `cpus`, `nodes` and `memory` in a cgroup with
+these limits; `link` links with libhearth, whose folder is in LD_LIBRARY_PATH of every program. A case passes when the
+program ends with 0. Huge pages and automatic balancing are off, but for cases that ask for them.
 """
 import dataclasses
 import json
@@ -18,7 +18,8 @@ from . import machine, parts
 from .topologies import TOPOLOGIES
 
 PROGRAMS = parts.NUMA / "programs"
-KEYS = {"name", "topologies", "compilers", "link", "refuse", "cpus", "nodes", "huge-pages", "balancing", "args"}
+LIMITS = {"cpus": "cpuset.cpus", "nodes": "cpuset.mems", "memory": "memory.max"}
+KEYS = {"name", "topologies", "compilers", "link", "refuse", "huge-pages", "balancing", "args", *LIMITS}
 
 
 @dataclasses.dataclass
@@ -56,12 +57,12 @@ def directives(source):
     return cases
 
 
-def in_cpuset(cpus, nodes, command):
-    """A shell line that runs the command in a cgroup of its own (version 2), limited to these CPUs and memory nodes."""
+def in_group(limits, command):
+    """A shell line that runs the command in a cgroup of its own (version 2) with these limits, by the names of its files."""
     group = "/sys/fs/cgroup/lab-$$"
+    written = " && ".join(f"echo {shlex.quote(str(value))} > {group}/{name}" for name, value in limits.items())
     return (f"[ -e /sys/fs/cgroup/cgroup.procs ] || mount -t cgroup2 none /sys/fs/cgroup || exit 90; "
-            f"echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control && mkdir {group} && "
-            f"echo {cpus} > {group}/cpuset.cpus && echo {nodes} > {group}/cpuset.mems && "
+            f"echo +cpuset +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir {group} && {written} && "
             f"echo $$ > {group}/cgroup.procs || exit 91\n{command}")
 
 
@@ -94,8 +95,9 @@ def _program_check(source, case, compiler, hearth):
     if "refuse" in case:
         words = [str(parts.program(PROGRAMS / "refuse.c")), case["refuse"], "--", *words]
     command = shlex.join(words)
-    if "cpus" in case:
-        command = in_cpuset(case["cpus"], case["nodes"], command)
+    limits = {file: case[key] for key, file in LIMITS.items() if key in case}
+    if limits:
+        command = in_group(limits, command)
     name = f"{source.stem}{'/' + case['name'] if 'name' in case else ''}"
     if "compilers" in case:
         name += f"/{compiler}"
@@ -158,7 +160,7 @@ def _topology_checks(topology, hearth):
                 _judge_topology(topology, cpus=[1, last]))
     home = topology.homes[-1]
     cpus = topology.cpus_of(0) + topology.cpus_of(1)
-    yield Check(machine.Job("hearth topo/cpuset", in_cpuset(f"{cpus[0]}-{cpus[-1]}", home, topo)),
+    yield Check(machine.Job("hearth topo/cpuset", in_group({"cpuset.cpus": f"{cpus[0]}-{cpus[-1]}", "cpuset.mems": home}, topo)),
                 _judge_topology(topology, cpus=cpus, memory_nodes=[home]))
 
 

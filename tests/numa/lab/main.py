@@ -194,6 +194,9 @@ def main():
     machine.stop_on_signals()
     start = time.monotonic()
     try:
+        if options.command != "matrix":
+            parts.initramfs(parts.kernel())
+            parts.qemu()
         status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "prepare": _prepare}[
             options.command](options)
     except (parts.MissingPart, machine.MachineFailed, checks.BadDirective) as wrong:

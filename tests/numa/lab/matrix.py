@@ -5,7 +5,7 @@ import html
 
 @dataclasses.dataclass
 class Matrix:
-    title: str
+    title: str      # what ran, and after a colon on which runtime
     memory: list    # rows: node of the core; columns: home of the memory
 
     @property
@@ -36,10 +36,10 @@ def as_text(matrix):
     return "\n".join([*lines, f"  {percent(matrix.local_share)} of {matrix.total} misses are local", ""])
 
 
-_CELL, _GAP, _HEADING, _TOP, _LEFT, _BOTTOM = 34, 70, 34, 66, 56, 80
+_CELL, _GAP, _HEADING, _TOP, _LEFT, _BOTTOM = 34, 70, 34, 86, 56, 72
 _PALE, _DEEP = (240, 244, 250), (8, 64, 140)
 _STYLE = """text{font-family:system-ui,sans-serif;text-anchor:middle;fill:#223}
-.heading{font-size:16px;font-weight:600}.title{font-size:14px;font-weight:600}.axis{font-size:11px;fill:#556}
+.heading{font-size:16px;font-weight:600}.title{font-size:14px;font-weight:600}.case{font-size:12px}.axis{font-size:11px;fill:#556}
 .share{font-size:22px;font-weight:700}.cell{font-size:10px;fill:#234}.deep{fill:#fff}"""
 
 
@@ -51,7 +51,9 @@ def _panel(matrix, left, top, heaviest):
     count = len(matrix.memory)
     side = count * _CELL
     middle = left + side / 2
-    text = [f'<text x="{middle}" y="{top - 42}" class="title">{html.escape(matrix.title)}</text>',
+    case, _, runtime = matrix.title.rpartition(": ")
+    text = [f'<text x="{middle}" y="{top - 60}" class="title">{html.escape(runtime)}</text>',
+            f'<text x="{middle}" y="{top - 42}" class="case">{html.escape(case)}</text>',
             f'<text x="{middle}" y="{top - 22}" class="axis">home of the memory</text>',
             f'<text transform="translate({left - 26} {top + side / 2}) rotate(-90)" class="axis">node of the core</text>']
     for node in range(count):
