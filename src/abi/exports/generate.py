@@ -81,6 +81,8 @@ def defined_symbols(readelf, objects):
             size, binding, visibility, index, name = words[2], words[4], words[5], words[6], words[7]
             if binding not in ("GLOBAL", "WEAK") or visibility != "DEFAULT" or index == "UND":
                 continue
+            if name.startswith("__odr_asan."):  # AddressSanitizer's marks for the objects
+                continue
             result[name] = int(size, 0)
     return result
 
