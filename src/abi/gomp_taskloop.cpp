@@ -1,7 +1,8 @@
 // GCC's entry points for taskloop. Any thread of the program.
 //
-// The argument block begins with the first iteration and the end of the task's share, in the loop's type; with task
-// reductions the third word points to them. The bound that a task gets is first + count * step, not cut to the loop's.
+// The argument block begins with the first iteration and the end of the task's share, in the loop's type;
+// with task reductions the third word points to them. The bound that a task gets is first + count * step, not
+// cut to the loop's.
 #include <cstdint>
 #include <cstring>
 
@@ -24,11 +25,13 @@ std::uint64_t count_iterations(long start, long end, long step) {
   if (step > 0 ? start >= end : start <= end) return 0;
   const auto distance = step > 0 ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start)
                                  : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(end);
-  const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  const std::uint64_t stride =
+      step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
   return (distance - 1) / stride + 1;
 }
 
-std::uint64_t count_iterations_ull(bool up, unsigned long long start, unsigned long long end, unsigned long long step) {
+std::uint64_t count_iterations_ull(bool up, unsigned long long start, unsigned long long end,
+                                   unsigned long long step) {
   if (up ? start >= end : start <= end) return 0;
   return up ? (end - start - 1) / step + 1 : (start - end - 1) / (-step) + 1;
 }
@@ -77,8 +80,8 @@ Task* PlainLoop::defer(Thread* self, const rt::TaskRange& range) const {
 }
 
 // Both bounds are 8 bytes wide, and two's complement: one implementation.
-void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, std::uint64_t iterations, std::uint64_t start,
-              std::uint64_t step) {
+void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, std::uint64_t iterations,
+              std::uint64_t start, std::uint64_t step) {
   const unsigned flags = what.flags;
   if (HEARTH_UNLIKELY(rt::is_cancelled(self->task))) return;
   if ((flags & hearth::abi::kGompPriority) != 0) what.priority = priority;
@@ -95,22 +98,27 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
     clause = TaskloopPlan::Clause::grainsize;
   else if (amount != 0)
     clause = TaskloopPlan::Clause::num_tasks;
-  const TaskloopPlan plan =
-      rt::plan_taskloop(iterations, clause, amount, (flags & hearth::abi::kGompStrict) != 0, self->team->size);
+  const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount,
+                                              (flags & hearth::abi::kGompStrict) != 0, self->team->size);
   const bool deferred = (flags & hearth::abi::kGompIf) != 0;
   if (rt::runs_as_ranges(self) && what.priority == 0 && what.copy == nullptr &&
       what.arg_align <= static_cast<long>(hearth::kCacheLine)) {
-    PlainLoop loop{what.function,     static_cast<char*>(what.data), static_cast<std::size_t>(what.arg_size),
-                   what.task_flags(), plan,                          start,
+    PlainLoop loop{what.function,
+                   static_cast<char*>(what.data),
+                   static_cast<std::size_t>(what.arg_size),
+                   what.task_flags(),
+                   plan,
+                   start,
                    step};
     rt::run_taskloop(self, loop, plan.tasks, deferred && (flags & hearth::abi::kGompFinal) == 0);
     if (grouped) rt::taskgroup_end(self);
     return;
   }
+  if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const std::uint64_t end = start + plan.size_of(i) * step;
     const bool here = !deferred || (what.priority == 0 && rt::runs_at_once(self));
-    if (here && what.copy == nullptr) {
+    if (here && what.copy == nullptr && !rt::events::active()) {
       bounds[0] = start;
       bounds[1] = end;
       hearth::abi::run_gomp_task_here(self, what);
@@ -120,6 +128,7 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
       auto* own = static_cast<std::uint64_t*>(task->data);
       own[0] = start;
       own[1] = end;
+      if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(i), plan.size_of(i));
       if (here)
         rt::run_undeferred(self, task);
       else
@@ -127,22 +136,26 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
     }
     start = end;
   }
+  if (rt::events::active()) rt::events::work_end(self, ompt_work_taskloop, iterations);
   if (grouped) rt::taskgroup_end(self);
 }
 
 }  // namespace
 
-HEARTH_EXPORT void GOMP_taskloop(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*), long arg_size, long arg_align,
-                                 unsigned flags, unsigned long num_tasks, int priority, long start, long end, long step) {
+HEARTH_EXPORT void GOMP_taskloop(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*), long arg_size,
+                                 long arg_align, unsigned flags, unsigned long num_tasks, int priority,
+                                 long start, long end, long step) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  taskloop(self, GompTask{fn, data, cpyfn, arg_size, arg_align, flags}, num_tasks, priority, count_iterations(start, end, step),
-           static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(step));
+  taskloop(self, GompTask{fn, data, cpyfn, arg_size, arg_align, flags}, num_tasks, priority,
+           count_iterations(start, end, step), static_cast<std::uint64_t>(start),
+           static_cast<std::uint64_t>(step));
 }
 
-HEARTH_EXPORT void GOMP_taskloop_ull(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*), long arg_size, long arg_align,
-                                     unsigned flags, unsigned long num_tasks, int priority, unsigned long long start,
-                                     unsigned long long end, unsigned long long step) {
+HEARTH_EXPORT void GOMP_taskloop_ull(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*),
+                                     long arg_size, long arg_align, unsigned flags, unsigned long num_tasks,
+                                     int priority, unsigned long long start, unsigned long long end,
+                                     unsigned long long step) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   taskloop(self, GompTask{fn, data, cpyfn, arg_size, arg_align, flags}, num_tasks, priority,

@@ -37,7 +37,6 @@ static_assert(offsetof(Task, ompt_enter_frame) == offsetof(Task, ompt_exit_frame
               offsetof(Task, ompt_enter_flags) == offsetof(Task, ompt_exit_frame) + 20);
 static_assert(sizeof(ompt_data_t) == sizeof(std::uint64_t));
 
-constexpr int kUserFrame = ompt_frame_application | ompt_frame_framepointer;
 constexpr int kRuntimeFrame = ompt_frame_runtime | ompt_frame_framepointer;
 
 void clear_ompt(Task* task) {
@@ -299,10 +298,14 @@ void task_begin(Thread* self, Task* prior, Task* next, void* frame) {
 }
 
 void undeferred_begin(Thread* self, Task* prior, Task* next) {
-  // The frame of the entry point begins with that of its caller, which goes on with the body.
-  void* const caller = *static_cast<void**>(prior->ompt_enter_frame);
-  task_begin(self, prior, next, caller);
-  next->ompt_exit_flags = kUserFrame;
+  // The frame of the entry point keeps that of its caller, which goes on with the body, unless the program is built
+  // without frame pointers: then the word is anything. Behind it and the return address lies the caller's stack.
+  auto* const entry = static_cast<void**>(prior->ompt_enter_frame);
+  void* const caller = entry[0];
+  void* const outermost = prior->ompt_exit_frame;
+  const bool is_frame = caller > entry && (outermost == nullptr || caller <= outermost);
+  task_begin(self, prior, next, is_frame ? caller : entry + 2);
+  next->ompt_exit_flags = ompt_frame_application | (is_frame ? ompt_frame_framepointer : ompt_frame_stackaddress);
 }
 
 void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status) {
