@@ -4,6 +4,8 @@
 // clang 32 bytes, both zeroed, both shared by name between the objects of a program; so the first four bytes
 // are the lock, and nothing is allocated. gcc's unnamed section has no storage and uses the one here. With an
 // OMPT tool the traced forms, out of line, do the same and tell the tool.
+#include <pthread.h>
+
 #include "abi/atomic_lock.h"
 #include "abi/export.h"
 #include "runtime/events.h"
@@ -28,6 +30,17 @@ struct alignas(hearth::kCacheLinePair) UnnamedCritical {
   Lock lock;
 };
 constinit UnnamedCritical unnamed;
+
+// The child of a fork has one thread. If another held one of these locks, nobody would ever unlock it; if it is
+// the forking thread's, its unlock finds a free lock, which is harmless. Locks in the program's storage are the
+// program's own affair.
+void forget_holders() {
+  unnamed.lock.reset();
+  atomic_lock.lock.reset();
+}
+
+// At load, because a program may use them without ever starting the runtime.
+[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, nullptr, forget_holders); }
 
 Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 
