@@ -38,7 +38,7 @@ namespace {
 constexpr std::int64_t kDefaultSpinNs =
     2'000'000;  // longer than any serial part worth bridging, shorter than a scheduler tick
 constexpr std::int64_t kScarceSpinNs =
-    3'000;  // when others need the core: about the cost of a futex round trip
+    3'000;  // under a quota, where time is short: about the cost of a futex round trip
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
@@ -273,9 +273,8 @@ Thread* register_root_thread() {
 void sched_yield_quietly() { sched_yield(); }
 
 bool Spinner::look_at_clock() {
-  const bool crowded = process.busy_threads.load(std::memory_order_relaxed) > process.cpus;
-  const std::int64_t limit = crowded && process.spin_ns > kScarceSpinNs ? kScarceSpinNs : process.spin_ns;
-  if (limit == 0) return false;
+  const std::int64_t limit = process.spin_ns;
+  if (limit == 0 || crowded()) return false;
   // The awaited thread may sit on this very CPU, above all when it has just been created; without a yield it
   // would get there at the next timer tick.
   if ((turns_ & (kYield - 1)) == 0) sched_yield();

@@ -1,7 +1,7 @@
 // How long to spin, and when to sleep.
 //
-// Spin while there is a core for everybody; under a quota or oversubscription sleep soon, because a spinning
-// thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
+// Spin while there is a core for everybody; under a quota sleep soon and with more threads than cores at once, because a
+// spinning thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
 // GOMP_SPINCOUNT.
 #pragma once
 
@@ -24,8 +24,10 @@ class Spinner {
  public:
   /// One turn; false when it is time to sleep.
   bool turn() {
-    cpu_relax();
-    if (HEARTH_LIKELY((++turns_ & (kLook - 1)) != 0)) return true;
+    if (HEARTH_LIKELY((++turns_ & (look_ - 1)) != 0)) {
+      cpu_relax();
+      return true;
+    }
     return look_at_clock();
   }
   void restart() { turns_ = 0, deadline_ = 0; }
@@ -33,7 +35,10 @@ class Spinner {
  private:
   static constexpr std::uint32_t kLook = 64;
   static constexpr std::uint32_t kYield = 1024;  // some 25 us: waits of a busy team never get there
+  // More threads want to run than there are CPUs: the awaited one may need this very core.
+  static bool crowded() { return process.busy_threads.load(std::memory_order_relaxed) > process.cpus; }
   bool look_at_clock();
+  const std::uint32_t look_ = crowded() || process.spin_ns == 0 ? 1 : kLook;  // a power of two
   std::uint32_t turns_ = 0;
   std::int64_t deadline_ = 0;
 };

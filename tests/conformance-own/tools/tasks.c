@@ -1,6 +1,10 @@
 // A tool in the program: what it hears of tasks that are undeferred, final, cancelled, of a taskloop, or that
 // stand for a wait, and of doacross loops. gcc has no omp-tools.h, so the few declarations that are needed
-// stand here (OpenMP 5.2, chapter 19). flags: -rdynamic env: OMP_CANCELLATION=true
+// stand here (OpenMP 5.2, chapter 19).
+//
+// flags: -rdynamic
+//
+// env: OMP_CANCELLATION=true
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
