@@ -66,7 +66,10 @@ void nothing(void*) {}
 
 // The path of tasks with depend, detach, priority or copy constructors.
 [[gnu::noinline]] void uncommon_task(Thread* self, const GompTask& what, bool deferred, void* const* depend) {
-  if (HEARTH_UNLIKELY(rt::is_cancelled(self->task))) return;
+  if (HEARTH_UNLIKELY(rt::is_cancelled(self->task))) {
+    if (what.event != nullptr) *what.event = nullptr;
+    return;
+  }
   if (!deferred) {
     if (depend != nullptr) {
       const GompDependences dependences(depend);

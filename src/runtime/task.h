@@ -119,7 +119,12 @@ enum TaskFlag : std::uint32_t {
 };
 
 /// What became of a detachable task so far: see detach.h.
-enum DetachState : std::uint32_t { kDetachRunning = 0, kDetachBodyEnded = 1, kDetachFulfilled = 2 };
+enum DetachState : std::uint32_t {
+  kDetachRunning = 0,
+  kDetachBodyEnded = 1,
+  kDetachFulfilled = 2,
+  kDetachDiscarded = 3,  // by a cancellation: only the event's handle still leads to the descriptor
+};
 
 struct alignas(kCacheLine) Task {
   // --- first line: what creation and execution touch

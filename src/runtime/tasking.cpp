@@ -145,6 +145,19 @@ Task* find_task(Thread* self, Accept accept) {
 // Whatever the task's clauses say.
 bool runs_at_once_always(Thread* self) { return self->task->is(kTaskFinal) || self->team->size == 1; }
 
+// A cancelled task with an event: whoever has the handle may still fulfil it, and recycles the descriptor then.
+[[gnu::cold, gnu::noinline]] void finish_discarded(Thread* self, Task* task) {
+  if (task->is(kTaskHasDepend)) release_dependences(self, task, false);
+  Task* ancestor = count_in_brood(self, task, Brood::kFinished + Brood::kComplete);
+  drop_belongings(self, task);
+  std::uint32_t state = kDetachRunning;
+  // Release: the handle's holder recycles what is finished here. Acquire: so does this thread, of one who came first.
+  if (!task->detach_state.compare_exchange_strong(state, kDetachDiscarded, std::memory_order_acq_rel,
+                                                  std::memory_order_acquire))
+    free_task(self, task);
+  if (ancestor != nullptr) complete_task(self, ancestor, Brood::kComplete);
+}
+
 // Where a tool learns of a new task.
 [[gnu::cold]] void tell_creation(Thread* self, Task* task) {
   int type = ompt_task_explicit;
@@ -263,9 +276,10 @@ void run_task(Thread* self, Task* task) {
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
-  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy)) && !cancelled &&
-      !event_is_fulfilled(self, task))
-    return;
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
+    if (cancelled) return finish_discarded(self, task);
+    if (!event_is_fulfilled(self, task)) return;
+  }
   finish_task(self, task);
 }
 
