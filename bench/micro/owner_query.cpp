@@ -18,8 +18,8 @@ constexpr std::uint64_t kBase = std::uint64_t{1} << 40;
 constexpr std::size_t kManaged = std::size_t{64} << 30;
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 
-std::int32_t block_cyclic(std::size_t block, const BlockSpace& space, void*) {
-  return static_cast<std::int32_t>(block / 3 % static_cast<std::size_t>(space.locations));
+int block_cyclic(std::size_t block, std::size_t, int locations, void*) {
+  return static_cast<std::int32_t>(block / 3 % static_cast<std::size_t>(locations));
 }
 
 void owner_query(benchmark::State& state, Kind kind, std::int32_t locations, std::uint64_t bytes) {

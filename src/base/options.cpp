@@ -47,6 +47,14 @@ constexpr O kOptions[] = {
      .fallback = "256", .legal = kNatural,
      .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "
                 "queued; 0 queues them all."},
+    {.id = Id::omp_data_distribution, .name = "OMP_DATA_DISTRIBUTION", .type = O::word, .fallback = "standard",
+     .legal = "standard, fine, coarse, blocked or nearest",
+     .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes: standard leaves it to the operating system, "
+                "fine goes round page by page, coarse goes round by whole allocations, blocked gives each node one part, "
+                "nearest stays with the thread that asks."},
+    {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .fallback = "false", .legal = kBoolean,
+     .meaning = "Whether omp_malloc() distributes blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
+                "pages are switched off where neighbouring pages belong to different nodes."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
      .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
      .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop."},

@@ -18,7 +18,8 @@ namespace hearth {
 // clang-format off
 enum class OptionId : std::uint8_t {
   // Hearth
-  hearth, hearth_policy, hearth_task_cutoff, hearth_machine, hearth_verify_file, hearth_warnings,
+  hearth, hearth_policy, hearth_task_cutoff, omp_data_distribution, hearth_huge_pages, hearth_machine,
+  hearth_verify_file, hearth_warnings,
   // OpenMP 5.2, chapter 21
   omp_affinity_format, omp_allocator, omp_cancellation, omp_debug, omp_default_device, omp_display_affinity,
   omp_display_env, omp_dynamic, omp_max_active_levels, omp_max_task_priority, omp_nested, omp_num_teams,

@@ -37,7 +37,7 @@ MemoryHomes* work_out(const topology::Machine& machine) {
   out->equal = placement::make_shape(out->homes, nullptr);
   const bool caches = machine.location_kind == topology::LocationKind::home_cache;
   out->unit = caches ? 64 : kPage;
-  out->kernel_places = !machine.pretended && !caches && out->homes.count > 1;
+  out->kernel_places = !machine.pretended && !caches;
   for (std::int32_t i = 0; i < out->locations; ++i) {
     Location best = kUnknown;
     std::uint32_t least = UINT32_MAX;

@@ -22,15 +22,18 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 inline constexpr unsigned kMostNodes = 1024;  // the kernel's largest CONFIG_NODES_SHIFT
 
 struct MemoryHomes {
-  std::int32_t locations = 0;  // of the machine, at most placement::kMaxLocations
-  placement::Homes homes;      // those that hold memory
-  placement::Shape equal;      // one slot for each of them
-  std::size_t unit = kPage;    // of fine distribution: a page, or a home cache's line
-  bool kernel_places = false;  // mbind and move_pages mean something, and there is more than one node
+  std::int32_t locations = 0;                         // of the machine, at most placement::kMaxLocations
+  placement::Homes homes;                             // those that hold memory
+  placement::Shape equal;                             // one slot for each of them
+  std::size_t unit = kPage;                           // of fine distribution: a page, or a home cache's line
+  bool kernel_places = false;                         // mbind and move_pages mean something
   std::uint16_t node[placement::kMaxLocations] = {};  // kernel number of a location's node
   Location nearest[placement::kMaxLocations] = {};    // a location's nearest home; itself if it holds memory
   std::int8_t location_of_node[kMostNodes];           // kUnknown: no location of ours
 
+  /// Whether there is anything to distribute over, or to ask about. Where not, nobody needs to call this
+  /// room.
+  bool several() const { return homes.count > 1; }
   Location location_of(int kernel_node) const {
     return kernel_node >= 0 && static_cast<unsigned>(kernel_node) < kMostNodes ? location_of_node[kernel_node]
                                                                                : kUnknown;

@@ -239,7 +239,7 @@ bool populate_pieces(const MemoryHomes& machine, const Layout& layout, std::uint
 /// be believed.
 bool place(const MemoryHomes& machine, const Layout& layout, std::uint64_t begin, std::size_t bytes,
            bool huge) {
-  if (!machine.kernel_places) return true;
+  if (!machine.kernel_places || !machine.several()) return true;
   void* memory = pointer(begin);
   const std::size_t length = rounded_up(bytes, kPage);
   const bool divided = layout.form != Layout::Form::single;

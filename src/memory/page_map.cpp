@@ -137,7 +137,8 @@ bool PageMap::learn(const ByteRange* ranges, std::size_t count) {
   for (std::size_t r = 0; r < count; ++r)
     for_each_sample(ranges[r], [&](std::uint64_t page, std::uint64_t) {
       const std::uint64_t seen = word_of(table, page).load(std::memory_order_relaxed);
-      if (seen != 0 && page_in(seen) == page && !is_old(seen, now)) return;
+      if (seen != 0 && page_in(seen) == page && !is_old(seen, now) && (seen & kOwnerMask) != kUntouched)
+        return;
       pages[waiting++] = reinterpret_cast<void*>(page * kPage);
       if (waiting == kBatch) ask();
     });

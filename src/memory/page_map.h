@@ -37,8 +37,8 @@ class PageMap {
 
   /// Adds what the table says of the range.
   Knowledge add_shares(placement::ByteRange range, placement::Shares& shares) const;
-  /// Asks the kernel about what is missing or old. Nothing under a pretended machine, or where there is one
-  /// node only. False when the kernel refuses to tell.
+  /// Asks the kernel about what is missing, old or untouched. Nothing under a pretended machine, or where
+  /// there is one node only. False when the kernel refuses to tell.
   bool learn(const placement::ByteRange* ranges, std::size_t count);
   /// From now on the range counts as being at `where` (kUnknown: untouched).
   void assume(placement::ByteRange range, Location where);

@@ -231,13 +231,12 @@ BlockTable::BlockTable(void* memory, const Distribution& what, const Homes& home
     : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(columns(homes)) {
   auto* sum = static_cast<std::uint32_t*>(memory);
   auto* owner = static_cast<std::uint8_t*>(memory) + bytes_of_sums(blocks, locations_);
-  const BlockSpace space{blocks, homes.count, block_bytes};
   std::uint32_t so_far[kMaxLocations] = {};
   for (std::size_t block = 0; block <= blocks; ++block) {
     if (block % kStride == 0)
       for (std::int32_t i = 0; i < locations_; ++i) *sum++ = so_far[i];
     if (block == blocks) break;
-    const std::int32_t home = what.owner(block, space, what.data);
+    const std::int32_t home = what.owner(block, blocks, homes.count, what.data);
     const bool legal = home >= 0 && home < homes.count;
     owner[block] = legal ? static_cast<std::uint8_t>(homes.at[home]) : kNobody;
     if (legal) ++so_far[homes.at[home]];

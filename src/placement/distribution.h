@@ -35,16 +35,10 @@ enum class Kind : std::uint8_t {
 /// "fine"; for messages.
 const char* kind_name(Kind kind);
 
-/// What a custom distribution may know when it is asked.
-struct BlockSpace {
-  std::size_t blocks;       // of the allocation
-  std::int32_t locations;   // that hold memory, numbered from 0 as the function's results are
-  std::size_t block_bytes;  // a multiple of the unit
-};
-/// The plug-in point: block -> which of the locations that hold memory, 0 to space.locations - 1; any other
-/// result leaves the block to the operating system. Called once per block, in order, when the allocation is
-/// made, by the thread that makes it.
-using BlockOwner = std::int32_t (*)(std::size_t block, const BlockSpace& space, void* data);
+/// The plug-in point: which of the `locations` that hold memory owns block `block` of an allocation of
+/// `blocks`, 0 to locations - 1; any other result leaves the block to the operating system. Called once per
+/// block, in order, when the allocation is made, by the thread that makes it.
+using BlockOwner = int (*)(std::size_t block, std::size_t blocks, int locations, void* data);
 
 struct Distribution {
   Kind kind = Kind::standard;

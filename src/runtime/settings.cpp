@@ -9,6 +9,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include <iterator>
+
 #include <unistd.h>
 
 #include "base/log.h"
@@ -19,6 +21,11 @@ namespace {
 using Id = OptionId;
 
 constexpr std::int64_t kMostInt = INT_MAX;
+
+// Those that need no argument.
+using placement::Kind;
+constexpr Kind kDistributions[] = {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked, Kind::nearest};
+constexpr std::string_view kDistributionNames[] = {"standard", "fine", "coarse", "blocked", "nearest"};
 
 /// Appends formatted text to a buffer, cutting at its end.
 class TextWriter {
@@ -396,6 +403,8 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.target_offload = static_cast<TargetOffload>(read_word(in, Id::omp_target_offload, kOffload, 0));
   out.default_device = read_count(in, Id::omp_default_device, 0, 0);
   out.allocator = read_text(in, Id::omp_allocator, keeper);
+  out.data_distribution = kDistributions[read_word(in, Id::omp_data_distribution, kDistributionNames, 0)];
+  out.huge_pages = read_boolean(in, Id::hearth_huge_pages, false);
   read_displays(in, out, keeper);
   read_tools(in, out, keeper);
   name_ignored(in);
@@ -475,6 +484,11 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::hearth: text.add(in.enabled ? "on" : "off"); break;
     case Id::hearth_policy: text.add(kPolicyNames[static_cast<int>(in.policy)]); break;
     case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
+    case Id::omp_data_distribution:
+      for (std::size_t i = 0; i < std::size(kDistributions); ++i)
+        if (kDistributions[i] == in.data_distribution) text.add(kDistributionNames[i]);
+      break;
+    case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
     case Id::hearth_verify_file:
       text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file));
@@ -682,7 +696,8 @@ void display_env(bool verbose, const DisplayFacts& facts) {
     for (std::size_t i = 0; i < kOptionCount; ++i) {
       const Option& row = option(option_at(i));
       if (row.role == Option::ignored || row.role == Option::harmless) continue;
-      if (row.name.substr(0, 4) == "OMP_") continue;
+      // OpenMP's own stand above.
+      if (row.name.substr(0, 4) == "OMP_" && row.id != Id::omp_data_distribution) continue;
       out.add("  [host] ");
       out.add(row.name);
       out.add(" = '");

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/options.h"
+#include "placement/distribution.h"
 
 namespace hearth::rt {
 
@@ -85,6 +86,8 @@ struct Settings {
   // Devices and memory.
   TargetOffload target_offload = TargetOffload::default_;
   int default_device = 0;
+  placement::Kind data_distribution = placement::Kind::standard;  // OMP_DATA_DISTRIBUTION
+  bool huge_pages = false;                                        // HEARTH_HUGE_PAGES
   std::string_view
       allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
 
@@ -101,7 +104,8 @@ struct Settings {
 };
 
 /// The affinity format when the user gives none.
-inline constexpr std::string_view kDefaultAffinityFormat = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
+inline constexpr std::string_view kDefaultAffinityFormat =
+    "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
 
 /// Turn an environment into settings. init_settings() does so for the process's own; tests and `hearth env`
 /// for others. The texts of the result point into `storage`, which must outlive them: a copy of what they

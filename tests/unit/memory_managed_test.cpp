@@ -138,9 +138,9 @@ TEST(Managed, WeightedAndHuge) {
 struct Rows {
   std::size_t in_a_row;
 };
-std::int32_t block_cyclic(std::size_t block, const placement::BlockSpace& space, void* data) {
+int block_cyclic(std::size_t block, std::size_t, int locations, void* data) {
   return static_cast<std::int32_t>(block / static_cast<Rows*>(data)->in_a_row %
-                                   static_cast<std::size_t>(space.locations));
+                                   static_cast<std::size_t>(locations));
 }
 
 TEST(Managed, AUsersDistribution) {

@@ -140,12 +140,12 @@ TEST(Distribution, WeightsDecideHowMuchEachLocationGets) {
 struct BlockCyclic {
   std::size_t blocks_in_a_row;
 };
-std::int32_t block_cyclic(std::size_t block, const BlockSpace& space, void* data) {
+int block_cyclic(std::size_t block, std::size_t, int locations, void* data) {
   const auto* what = static_cast<const BlockCyclic*>(data);
-  return static_cast<std::int32_t>(block / what->blocks_in_a_row % static_cast<std::size_t>(space.locations));
+  return static_cast<std::int32_t>(block / what->blocks_in_a_row % static_cast<std::size_t>(locations));
 }
-std::int32_t nobody_or_last(std::size_t block, const BlockSpace& space, void*) {
-  return block % 3 == 0 ? -1 : block % 3 == 1 ? space.locations : space.locations - 1;
+int nobody_or_last(std::size_t block, std::size_t, int locations, void*) {
+  return block % 3 == 0 ? -1 : block % 3 == 1 ? locations : locations - 1;
 }
 
 struct Custom {

@@ -1,0 +1,115 @@
+! Hearth's own calls for Fortran; hearth.h beside this file has the contract. Compile this file with the program's own
+! compiler (module files differ from one to the next) and say `use hearth`:
+!
+!   type(c_ptr) :: p
+!   real(8), pointer :: a(:)
+!   p = omp_malloc_specific(int(n, c_size_t) * 8_c_size_t, OMP_MALLOC_FINE)
+!   call c_f_pointer(p, a, [n])
+!   ...
+!   call omp_malloc_free(p)
+module hearth
+  use, intrinsic :: iso_c_binding, only: c_int, c_size_t, c_ptr, c_funptr
+  implicit none
+  private :: c_int, c_size_t, c_ptr, c_funptr
+
+  enum, bind(c)
+    enumerator :: OMP_MALLOC_STANDARD = 0
+    enumerator :: OMP_MALLOC_FINE = 1
+    enumerator :: OMP_MALLOC_COARSE = 2
+    enumerator :: OMP_MALLOC_NEAREST = 4
+    enumerator :: OMP_MALLOC_BLOCKED = 5
+    enumerator :: OMP_MALLOC_INTERLEAVED = 6
+  end enum
+
+  interface
+    function omp_malloc(size) bind(c) result(block)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: size
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_specific(size, distribution) bind(c) result(block)
+      import :: c_ptr, c_size_t, c_int
+      integer(c_size_t), value :: size
+      integer(c_int), value :: distribution
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_aligned(alignment, size) bind(c) result(block)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: alignment, size
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_aligned_specific(alignment, size, distribution) bind(c) result(block)
+      import :: c_ptr, c_size_t, c_int
+      integer(c_size_t), value :: alignment, size
+      integer(c_int), value :: distribution
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_calloc(count, size) bind(c) result(block)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: count, size
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_calloc_specific(count, size, distribution) bind(c) result(block)
+      import :: c_ptr, c_size_t, c_int
+      integer(c_size_t), value :: count, size
+      integer(c_int), value :: distribution
+      type(c_ptr) :: block
+    end function
+    function omp_malloc_realloc(block, size) bind(c) result(moved)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: block
+      integer(c_size_t), value :: size
+      type(c_ptr) :: moved
+    end function
+    subroutine omp_malloc_free(block) bind(c)
+      import :: c_ptr
+      type(c_ptr), value :: block
+    end subroutine
+
+    ! `owner` is c_funloc() of: integer(c_int) function f(block, blocks, locations, data) bind(c), all by value.
+    function hearth_malloc_distributed(size, block_bytes, owner, data) bind(c) result(block)
+      import :: c_ptr, c_size_t, c_funptr
+      integer(c_size_t), value :: size, block_bytes
+      type(c_funptr), value :: owner
+      type(c_ptr), value :: data
+      type(c_ptr) :: block
+    end function
+    function hearth_malloc_weighted(size, weights, count) bind(c) result(block)
+      import :: c_ptr, c_size_t, c_int
+      integer(c_size_t), value :: size
+      integer(c_int), intent(in) :: weights(*)
+      integer(c_int), value :: count
+      type(c_ptr) :: block
+    end function
+
+    integer(c_int) function hearth_num_locations() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function hearth_num_memory_locations() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function hearth_memory_location(index) bind(c)
+      import :: c_int
+      integer(c_int), value :: index
+    end function
+    integer(c_int) function hearth_location_node(location) bind(c)
+      import :: c_int
+      integer(c_int), value :: location
+    end function
+    integer(c_int) function hearth_location() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function hearth_owner(address) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: address
+    end function
+    function hearth_bytes_by_location(begin, length, bytes, count) bind(c) result(unknown)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: begin
+      integer(c_size_t), value :: length
+      integer(c_size_t), intent(out) :: bytes(*)
+      integer(c_int), value :: count
+      integer(c_size_t) :: unknown
+    end function
+  end interface
+end module hearth
