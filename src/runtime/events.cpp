@@ -46,8 +46,8 @@ void clear_ompt(Task* task) {
   task->ompt_enter_flags = kRuntimeFrame;
 }
 
-// In a region whose threads serve a league. Only the primary thread asks at the end of the region: a worker, which may
-// get there after the team's next region has begun, remembers what it told (fork.cpp).
+// In a region whose threads serve a league. Only the primary thread asks at the end of the region: a worker,
+// which may get there after the team's next region has begun, remembers what it told (fork.cpp).
 bool quiet_primary(Thread* self) { return self->tid == 0 && self->team->ompt_of_league; }
 
 int state_of_sync(ompt_sync_region_t kind) {

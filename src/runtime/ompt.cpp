@@ -106,7 +106,8 @@ int get_parallel_info(int level, ompt_data_t** data, int* size) {
 
 int type_of(const Task* task) {
   if (task->is(kTaskInitial)) return ompt_task_initial;
-  if (task->is(kTaskImplicit)) return task->team->size == 1 ? ompt_task_implicit | ompt_task_undeferred : ompt_task_implicit;
+  if (task->is(kTaskImplicit))
+    return task->team->size == 1 ? ompt_task_implicit | ompt_task_undeferred : ompt_task_implicit;
   return static_cast<int>(task->ompt_flags);
 }
 

@@ -34,7 +34,7 @@ struct KmpAffinity {
   bool verbose = false;  // asks for a display of the binding
   bool warnings = true;
   bool reset = false;  // outside of parallel regions the primary thread has its first mask again
-  PlaceList list;  // compact, scatter, balanced, explicit_: where threads go, in thread order
+  PlaceList list;      // compact, scatter, balanced, explicit_: where threads go, in thread order
   ProcBind bind = ProcBind::false_;  // how: close for those four
   std::vector<Remark> remarks;
 };
@@ -48,8 +48,8 @@ struct KmpAffinity {
 ///   modifier  granularity=fine|thread|core|tile|die|l2|ll_cache|numa|socket (how far a thread may move; core
 ///   when absent),
 ///             proclist=[...], verbose, noverbose, warnings, nowarnings, reset, noreset; respect and
-///             norespect are known, the latter only with a remark, since Hearth never leaves the cpuset it was
-///             given
+///             norespect are known, the latter only with a remark, since Hearth never leaves the cpuset it
+///             was given
 ///   permute   moves that many of the innermost levels to the front of the order (compact,1 walks cores'
 ///   first siblings first) offset    the place at which the first thread starts
 KmpAffinity parse_kmp_affinity(std::string_view text, const Machine& machine);
