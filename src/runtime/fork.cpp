@@ -134,7 +134,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->cancel.store(0, std::memory_order_relaxed);
     team->size = size;
     team->active_level = self->team->active_level + (size > 1);
-    team->singles.store(0, std::memory_order_relaxed);
+    team->singles.store(0, std::memory_order_relaxed);  // the primary thread may have left before it met any
     restart_workshares(team);
   }
   const bool flat = size <= Team::kFlat || size > process.cpus;
@@ -142,7 +142,6 @@ Team* begin_region(Thread* self, const Region& region) {
   if (HEARTH_UNLIKELY(mine.singles != 0)) team->singles.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
     team->tasked.store(0, std::memory_order_relaxed);
-  if (HEARTH_UNLIKELY(mine.scopes != 0)) team->scope_count.store(0, std::memory_order_relaxed);
   team->parent_task = self->task;
   team->icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
   team->region_group = region.group;

@@ -431,7 +431,6 @@ void begin_implicit_task(Thread* self, Member* member) {
     restart_member(member);
   }
   member->singles = 0;
-  member->scopes = 0;
   member->in_barrier = false;
   self->task = &task;
 }

@@ -69,8 +69,6 @@ struct alignas(kCacheLinePair) Member {
   std::int32_t tid = 0;
   std::uint64_t phase = 0;    // barriers met, over all regions of the team
   std::uint32_t singles = 0;  // single constructs met in this region
-  std::uint32_t copyprivates = 0;
-  std::uint32_t scopes = 0;
   std::uint32_t steal_seed = 0;
   std::int32_t last_victim = 0;
   Team* hot_child = nullptr;                      // the team of the last region that this member forked
@@ -127,7 +125,6 @@ struct Team {
   bool steal_only = true;  // the policy always deals here: the fast path asks nobody
   std::int32_t proc_bind = 0;
   std::int32_t num_teams = 1, team_num = 0;  // league (teams construct on the host)
-  std::int32_t num_procs_for_spin = 1;
   /// For what the members' places were computed last.
   struct Placement {
     std::int32_t size = -1;
@@ -151,8 +148,6 @@ struct Team {
   alignas(kCacheLinePair) std::atomic<std::uint32_t> cancel{0};   // parallel cancelled
   alignas(kCacheLinePair) std::atomic<std::uint32_t> singles{0};  // single constructs claimed
   alignas(kCacheLinePair) std::atomic<void*> copyprivate{nullptr};
-  std::atomic<std::uint32_t> scope_count{0};
-  std::atomic<void*> scope_data{nullptr};
   alignas(kCacheLinePair) std::atomic<std::uint32_t> tasked{0};  // a task was queued in this region
   std::atomic<std::int32_t> dismissed{0};                        // workers that have left on dismissal
   EventCount events;     // who sleeps inside a region: barriers, joins, taskwait, ordered, doacross…

@@ -23,7 +23,6 @@ struct alignas(kCacheLinePair) Thread {
   Task* task = nullptr;
   std::int32_t tid = 0;
   std::int32_t gtid = 0;  // small, unique among living threads
-  std::int32_t zero_tid = 0;
   bool is_root = false;  // a thread of the program, not started by us
 
   // What the compiler pushed for the next region (kmpc push_*, omp teams).
@@ -43,7 +42,6 @@ struct alignas(kCacheLinePair) Thread {
   Team* root_team = nullptr;     // the implicit team of one around a root thread
   Team* initial_team = nullptr;  // kept for the next target region (initial_task.h)
   void* threadprivate = nullptr;
-  void* gomp_copy = nullptr;
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
@@ -60,8 +58,7 @@ struct alignas(kCacheLinePair) Thread {
   alignas(kCacheLinePair) std::atomic<Member*> hired_as{nullptr};
   std::atomic<bool> retire{false};
   EventCount parked;
-  Thread* next_idle = nullptr;   // pool's list, under the pool's lock
-  Thread* next_known = nullptr;  // all Thread objects ever made, push-only
+  Thread* next_idle = nullptr;  // pool's list, under the pool's lock
 
   static Thread* current();  // never null: an unknown thread is registered
   static Thread* current_or_null();
