@@ -27,7 +27,7 @@ def compile_sanitized(compiler, sanitizer, flags, options, program):
     subprocess.run([options.compiler, *flags, "-c", options.source, "-o", program + ".o"], check=True)
     renames = [f"--redefine-sym=__tsan_{name}={name}" for name in ("memset", "memcpy", "memmove")]
     subprocess.run(["objcopy", *renames, program + ".o"], check=True)
-    subprocess.run(["g++", "-fsanitize=" + sanitizer, program + ".o", "-o", program, "-L" + options.lib, "-l:libomp.so.5", "-lm",
+    subprocess.run(["g++", "-rdynamic", "-fsanitize=" + sanitizer, program + ".o", "-o", program, "-L" + options.lib, "-l:libomp.so.5", "-lm",
                     "-pthread"], check=True)
 
 
