@@ -10,6 +10,7 @@ import time
 from . import checks, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
+NAMES = {"hearth": "Hearth"}
 HEADING = "Last-level-cache misses of tasks that rewrite blocks"
 DOCS = parts.ROOT / "docs" / "locality.md"
 
@@ -137,7 +138,7 @@ def _bench(options):
     rows = []
     for compiler in ("gcc", "clang"):
         first = next((one.case for one in results if one.case.compiler == compiler and one.case.clause != "loop"), None)
-        row = [dataclasses.replace(one.typical, title=f"{one.case.title}: {one.runtime}")
+        row = [dataclasses.replace(one.typical, title=f"{one.case.title}: {NAMES.get(one.runtime, one.runtime)}")
                for one in results if one.case == first]
         rows += [row] if row else []
         for one in row:
@@ -173,7 +174,7 @@ def _matrix(options):
     chosen = [one for one in json.loads(options.file.read_text()) if options.only.search(one["case"])]
     if not chosen:
         raise parts.MissingPart(f"{options.file} has no such case")
-    matrices = [matrix.Matrix(f"{one['case']}: {one['runtime']}", one["typical"]) for one in chosen]
+    matrices = [matrix.Matrix(f"{one['case']}: {NAMES.get(one['runtime'], one['runtime'])}", one["typical"]) for one in chosen]
     for one in matrices:
         print(matrix.as_text(one))
     if options.svg:
