@@ -9,10 +9,8 @@
 #include "base/log.h"
 #include "hearth/hearth.h"
 #include "memory/owners.h"
-#include "runtime/affinity.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
-#include "topology/current.h"
 
 namespace {
 
@@ -21,31 +19,9 @@ using hearth::memory::MemoryHomes;
 using hearth::placement::ByteRange;
 using hearth::placement::Distribution;
 using hearth::placement::Kind;
-using hearth::placement::Location;
 using hearth::placement::Shares;
 namespace memory = hearth::memory;
 namespace rt = hearth::rt;
-
-// On a pretended machine a thread is where its place is; the kernel's CPU numbers mean nothing there.
-Location locate() {
-  const hearth::topology::Machine& machine = hearth::topology::machine();
-  rt::Thread* self = rt::Thread::current_or_null();
-  if (!machine.pretended || self == nullptr) return hearth::placement::kUnknown;
-  const std::int32_t place = rt::partition_of(self).place;
-  if (place < 0) return hearth::placement::kUnknown;
-  int first_cpu = -1;
-  rt::for_each_cpu_of_place(
-      place,
-      [](void* found, unsigned cpu) {
-        auto& first = *static_cast<int*>(found);
-        if (first < 0) first = static_cast<int>(cpu);
-      },
-      &first_cpu);
-  return first_cpu < 0 ? hearth::placement::kUnknown
-                       : machine.location_of_cpu(static_cast<unsigned>(first_cpu));
-}
-
-[[gnu::constructor]] void introduce_locator() { memory::set_locator(locate); }
 
 const rt::Settings& settings() {
   rt::initialize();

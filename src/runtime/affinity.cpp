@@ -146,8 +146,8 @@ void init_affinity() {
   const bool subset_given = !s.hw_subset.empty();
   const bool something_given = subset_given || !s.places.empty() || !s.kmp_affinity.empty() ||
                                !s.gomp_cpu_affinity.empty() || (bind_was_given() && !bind_is_off());
+  if (!s.machine.empty()) topology::pretend(s.machine);  // before anybody asks for the machine
   if (!something_given) return;
-  if (!s.machine.empty()) topology::pretend(s.machine);
   auto* found = new (std::nothrow) Places;
   if (found == nullptr) return;
   topology::Machine machine = topology::machine();

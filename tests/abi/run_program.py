@@ -39,9 +39,9 @@ def main():
     def source(name):
         return os.path.join(HERE, name)
 
-    def run(expect=0, text=None, **environment):
+    def run(*words, expect=0, text=None, **environment):
         folder = os.path.dirname(arguments.library)
-        done = subprocess.run(["./program"], env={**os.environ, "LD_BIND_NOW": "1", "LD_LIBRARY_PATH": folder,
+        done = subprocess.run(["./program", *words], env={**os.environ, "LD_BIND_NOW": "1", "LD_LIBRARY_PATH": folder,
                                                   "OMP_NUM_THREADS": "4", **environment},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False)
         print(done.stdout, end="")
@@ -77,6 +77,17 @@ def main():
         sh(need("gcc"), "-O2", "-pthread", source("atomics.c"), "-L" + os.path.dirname(arguments.library), "-lomp",
            "-o", "program")
         run(text="right")
+    elif case in ("memory_c", "memory_cxx", "memory_fortran"):
+        include = os.path.join(HERE, "../../include")
+        link = ["-L" + os.path.dirname(arguments.library), "-lhearth", "-o", "program"]
+        if case == "memory_c":
+            sh(need("gcc"), "-O2", "-I" + include, source("memory.c"), *link)
+        elif case == "memory_cxx":
+            sh(need("clang"), "-O2", "-x", "c++", "-I" + include, source("memory.c"), *link)
+        else:
+            sh(need("gfortran"), "-O2", os.path.join(include, "hearth/hearth.f90"), source("memory.f90"), *link)
+        for distribution in ("coarse",) if case == "memory_fortran" else ("standard", "fine", "coarse"):
+            run(distribution, text="right", HEARTH_MACHINE="opteron-6172x4", OMP_DATA_DISTRIBUTION=distribution)
     elif case == "target":
         sh(need("gcc"), "-O2", "-fopenmp", source("target.c"), "-o", "program")
         run(text="right")
