@@ -44,9 +44,12 @@ ReduceStep reduce_begin(Thread* self, void* data, void (*combine)(void*, void*),
                         bool has_atomic) {
   std::uint8_t& method = self->member->loop.reduce_method;
   method = kAlone;
-  if (self->team->size == 1) return ReduceStep::combine;
+  const Team& team = *self->team;
+  // The initial task of a team combines into variables that it shares with the other teams of its league.
+  const bool in_league = team.parent == nullptr && team.num_teams > 1;
+  if (team.size == 1 && HEARTH_LIKELY(!in_league)) return ReduceStep::combine;
   if (has_atomic) return ReduceStep::update_atomically;
-  if (self->team->size <= Team::kFlat || data == nullptr || combine == nullptr) {
+  if (team.size <= Team::kFlat || data == nullptr || combine == nullptr) {
     lock.lock();
     method = kLock;
     return ReduceStep::combine;
