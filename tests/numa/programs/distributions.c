@@ -44,19 +44,27 @@ static int index_of_node(int node) {
 /// Touches the pages of a block, asks the kernel for each, and holds hearth_bytes_by_location() against the
 /// sum. `where` gets the index of each page's node.
 static int* look(char* block, size_t size) {
-  size_t pages = (size + kPage - 1) / kPage;
-  int* where = malloc(pages * sizeof *where);
+  enum { kAtOnce = 1024 };
+  void* pages[kAtOnce];
+  int status[kAtOnce];
+  size_t count_of_pages = (size + kPage - 1) / kPage;
+  int* where = malloc(count_of_pages * sizeof *where);
   size_t sums[kMostNodes] = {0}, told[kMostNodes];
   CHECK(where != NULL && block != NULL);
-  for (size_t p = 0; p < pages; ++p) {
-    block[p * kPage] = 1;
-    where[p] = index_of_node(node_of(block + p * kPage));
+  for (size_t p = 0; p < count_of_pages; ++p) block[p * kPage] = 1;
+  for (size_t p = 0; p < count_of_pages; ++p) {
+    if (p % kAtOnce == 0) {
+      size_t batch = count_of_pages - p < kAtOnce ? count_of_pages - p : kAtOnce;
+      for (size_t i = 0; i < batch; ++i) pages[i] = block + (p + i) * kPage;
+      CHECK(move_to_nodes(batch, pages, NULL, status) == 0);
+    }
+    where[p] = index_of_node(status[p % kAtOnce]);
     size_t end = (p + 1) * kPage < size ? (p + 1) * kPage : size;
     sums[homes[where[p]]] += end - p * kPage;
   }
   CHECK(hearth_bytes_by_location(block, size, told, kMostNodes) == 0);
   for (int i = 0; i < kMostNodes; ++i) CHECK(sums[i] == told[i]);
-  size_t some = pages / 3;
+  size_t some = count_of_pages / 3;
   CHECK(hearth_owner(block + some * kPage) == homes[where[some]]);
   return where;
 }
