@@ -10,7 +10,9 @@
 #include "runtime/barrier.h"
 #include "runtime/doacross.h"
 
+using hearth::abi::chunk_of;
 using hearth::abi::GompLoop;
+using hearth::abi::plain_plan;
 using hearth::abi::RuntimeForm;
 using hearth::rt::LoopPlan;
 using hearth::rt::LoopState;
@@ -55,27 +57,12 @@ LoopPlan plan_of(const Thread* self, long sched, std::uint64_t chunk) {
   const long kind = sched & ~kMonotonic;
   if (kind == kRuntime) return runtime_plan(self, monotonic ? RuntimeForm::monotonic : RuntimeForm::maybe);
   if (kind == kNonmonotonicRuntime) return runtime_plan(self, RuntimeForm::nonmonotonic);
-  LoopPlan plan;
-  plan.kind = static_cast<ScheduleKind>(kind);
-  plan.chunk = chunk;
-  plan.monotonic = monotonic;
-  return plan;
+  return plain_plan(static_cast<ScheduleKind>(kind), chunk, monotonic);
 }
 
 }  // namespace hearth::abi
 
 namespace {
-
-LoopPlan plain(ScheduleKind kind, std::uint64_t chunk, bool monotonic) {
-  LoopPlan plan;
-  plan.kind = kind;
-  plan.chunk = chunk;
-  plan.monotonic = monotonic;
-  return plan;
-}
-
-// Negative and zero chunks (a program's expression) mean none.
-std::uint64_t chunk_of(long chunk) { return chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0; }
 
 // Inlined, as are the next ones, so that an Entry in them sees the return address of the entry point.
 template <class T>
@@ -139,14 +126,14 @@ void leave(Thread* self) {
 #define LOOP_WITH_CHUNK(infix, kind, monotonic, is_ordered)                                                 \
   HEARTH_EXPORT bool GOMP_loop_##infix##_start(long from, long to, long incr, long chunk, long* istart,     \
                                                long* iend) {                                                \
-    return start(GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk_of(chunk), monotonic),       \
+    return start(GompLoop::of(from, to, incr), plain_plan(ScheduleKind::kind, chunk_of(chunk), monotonic),  \
                  is_ordered, istart, iend);                                                                 \
   }                                                                                                         \
   HEARTH_EXPORT bool GOMP_loop_ull_##infix##_start(bool up, unsigned long long from, unsigned long long to, \
                                                    unsigned long long incr, unsigned long long chunk,       \
                                                    unsigned long long* istart, unsigned long long* iend) {  \
-    return start(GompLoop::of(up, from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), is_ordered, \
-                 istart, iend);                                                                             \
+    return start(GompLoop::of(up, from, to, incr), plain_plan(ScheduleKind::kind, chunk, monotonic),        \
+                 is_ordered, istart, iend);                                                                 \
   }                                                                                                         \
   LOOP_NEXT(infix)
 
@@ -200,17 +187,17 @@ LOOP_RUNTIME(ordered_runtime, monotonic, true)
 LOOP_SHARED(start, false)
 LOOP_SHARED(ordered_start, true)
 
-#define DOACROSS(infix, kind)                                                                              \
-  HEARTH_EXPORT bool GOMP_loop_doacross_##infix##_start(unsigned ncounts, long* counts, long chunk,        \
-                                                        long* istart, long* iend) {                        \
-    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk_of(chunk), true), istart, iend, \
-                          nullptr, nullptr);                                                               \
-  }                                                                                                        \
-  HEARTH_EXPORT bool GOMP_loop_ull_doacross_##infix##_start(                                               \
-      unsigned ncounts, unsigned long long* counts, unsigned long long chunk, unsigned long long* istart,  \
-      unsigned long long* iend) {                                                                          \
-    return start_doacross(ncounts, counts, plain(ScheduleKind::kind, chunk, true), istart, iend, nullptr,  \
-                          nullptr);                                                                        \
+#define DOACROSS(infix, kind)                                                                             \
+  HEARTH_EXPORT bool GOMP_loop_doacross_##infix##_start(unsigned ncounts, long* counts, long chunk,       \
+                                                        long* istart, long* iend) {                       \
+    return start_doacross(ncounts, counts, plain_plan(ScheduleKind::kind, chunk_of(chunk), true), istart, \
+                          iend, nullptr, nullptr);                                                        \
+  }                                                                                                       \
+  HEARTH_EXPORT bool GOMP_loop_ull_doacross_##infix##_start(                                              \
+      unsigned ncounts, unsigned long long* counts, unsigned long long chunk, unsigned long long* istart, \
+      unsigned long long* iend) {                                                                         \
+    return start_doacross(ncounts, counts, plain_plan(ScheduleKind::kind, chunk, true), istart, iend,     \
+                          nullptr, nullptr);                                                              \
   }
 
 DOACROSS(static, static_)

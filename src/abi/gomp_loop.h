@@ -42,6 +42,18 @@ enum class RuntimeForm : std::uint8_t {
 };
 rt::LoopPlan runtime_plan(const rt::Thread* self, RuntimeForm form);
 
+/// A chunk as programs pass it: negative and zero mean none.
+inline std::uint64_t chunk_of(long chunk) { return chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0; }
+
+/// A schedule that the entry point's name tells.
+inline rt::LoopPlan plain_plan(rt::ScheduleKind kind, std::uint64_t chunk, bool monotonic) {
+  rt::LoopPlan plan;
+  plan.kind = kind;
+  plan.chunk = chunk;
+  plan.monotonic = monotonic;
+  return plan;
+}
+
 /// A `sched` argument of GOMP_loop_start and its kin.
 rt::LoopPlan plan_of(const rt::Thread* self, long sched, std::uint64_t chunk);
 

@@ -12,7 +12,9 @@
 #include "abi/work_events.h"
 #include "runtime/fork.h"
 
+using hearth::abi::chunk_of;
 using hearth::abi::GompLoop;
+using hearth::abi::plain_plan;
 using hearth::abi::RuntimeForm;
 using hearth::rt::LoopPlan;
 using hearth::rt::LoopState;
@@ -73,14 +75,6 @@ void fork_only(const Combined& what, unsigned num_threads, void* codeptr, void* 
   begin(self, *kept);
 }
 
-LoopPlan plain(ScheduleKind kind, long chunk, bool monotonic) {
-  LoopPlan plan;
-  plan.kind = kind;
-  plan.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
-  plan.monotonic = monotonic;
-  return plan;
-}
-
 }  // namespace
 
 #define HERE __builtin_return_address(0), __builtin_frame_address(0)
@@ -88,15 +82,16 @@ LoopPlan plain(ScheduleKind kind, long chunk, bool monotonic) {
 #define PARALLEL_LOOP(infix, kind, monotonic)                                                                \
   HEARTH_EXPORT void GOMP_parallel_loop_##infix(void (*fn)(void*), void* data, unsigned num_threads,         \
                                                 long from, long to, long incr, long chunk, unsigned flags) { \
-    fork_and_join(                                                                                           \
-        {fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, monotonic), false},        \
-        num_threads, flags, HERE);                                                                           \
+    fork_and_join({fn, data, GompLoop::of(from, to, incr),                                                   \
+                   plain_plan(ScheduleKind::kind, chunk_of(chunk), monotonic), false},                       \
+                  num_threads, flags, HERE);                                                                 \
   }
 
 #define PARALLEL_LOOP_START(infix, kind)                                                                     \
   HEARTH_EXPORT void GOMP_parallel_loop_##infix##_start(void (*fn)(void*), void* data, unsigned num_threads, \
                                                         long from, long to, long incr, long chunk) {         \
-    fork_only({fn, data, GompLoop::of(from, to, incr), plain(ScheduleKind::kind, chunk, true), false},       \
+    fork_only({fn, data, GompLoop::of(from, to, incr),                                                       \
+               plain_plan(ScheduleKind::kind, chunk_of(chunk), true), false},                                \
               num_threads, HERE);                                                                            \
   }
 
