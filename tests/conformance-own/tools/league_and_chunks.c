@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) start_t* ompt_start_tool(unsigned version
   return &start;
 }
 
-static volatile int sink;
+static _Thread_local volatile int sink;
 
 static void league(void) {
   int ran = 0;

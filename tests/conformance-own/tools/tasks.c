@@ -156,7 +156,7 @@ __attribute__((visibility("default"))) start_t* ompt_start_tool(unsigned version
   return &start;
 }
 
-static volatile int sink;
+static _Thread_local volatile int sink;
 static volatile int false_here;
 
 static int flags_at(int level) {
