@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "runtime/detach.h"
 #include "runtime/events.h"
+#include "runtime/footprint.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::KmpDependences;
@@ -238,17 +239,12 @@ HEARTH_EXPORT void __kmpc_proxy_task_completed_ooo(kmp_task_t* payload) {
 HEARTH_EXPORT std::int32_t __kmpc_omp_reg_task_with_affinity(ident_t*, std::int32_t, kmp_task_t* payload,
                                                              std::int32_t count,
                                                              kmp_task_affinity_info_t* list) {
-  Task* task = of(payload);
-  if (count <= 0 || task->is(rt::kTaskFootprint)) return 0;
-  const auto n = static_cast<std::size_t>(count);
-  auto* footprint =
-      static_cast<rt::Footprint*>(std::malloc(sizeof(rt::Footprint) + (n - 1) * sizeof(rt::FootprintRange)));
-  if (footprint == nullptr) return 0;  // a hint, and nothing more
-  footprint->count = n;
-  for (std::size_t i = 0; i < n; ++i)
-    footprint->ranges[i] = {reinterpret_cast<const void*>(list[i].base_addr), list[i].len};
-  task->footprint = footprint;
-  task->flags |= rt::kTaskFootprint;
+  if (count <= 0 || Thread::current()->team->neighbourhood == nullptr) return 0;
+  rt::Footprint* footprint = rt::make_footprint(of(payload), static_cast<std::size_t>(count));
+  if (footprint == nullptr) return 0;
+  footprint->stated = true;
+  for (std::int32_t i = 0; i < count; ++i)
+    footprint->ranges[i] = {static_cast<std::uint64_t>(list[i].base_addr), list[i].len};
   return 0;
 }
 

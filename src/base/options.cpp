@@ -40,9 +40,20 @@ constexpr O kOptions[] = {
      .legal = "on or off",
      .meaning = "With off, hearth run leaves the program with the OpenMP runtime it came with."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
-     .fallback = "work-stealing", .legal = "work-stealing or central",
-     .meaning = "Who gets a task that is ready: work-stealing keeps a queue per thread, from which idle threads rob; "
-                "central is one queue for all, the yardstick."},
+     .fallback = "locality", .legal = "locality, work-stealing or central",
+     .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "
+                "clauses name, and idle threads look near first (with one node it is work-stealing); work-stealing keeps a "
+                "queue per thread, from which idle threads rob; central is one queue for all, the yardstick."},
+    {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
+     .fallback = "gain", .legal = "gain or paper",
+     .meaning = "When policy locality sends a task away: with gain, if the shorter way to its data saves more time than "
+                "sending costs; with paper, if its depend clauses name more bytes than a core's part of the last-level cache "
+                "and those are unevenly spread (Muddukrishna et al. 2015)."},
+    {.id = Id::hearth_steal_threshold, .name = "HEARTH_STEAL_THRESHOLD", .type = O::word, .trusted_only = true,
+     .fallback = "hops", .legal = "hops, slit or none",
+     .meaning = "How many tasks have to wait at a far NUMA node before an idle thread robs there at once (policy locality): "
+                "steps of distance times its cores, the raw distance of the firmware's table, or any. After some looks in "
+                "vain it robs in any case."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
      .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "

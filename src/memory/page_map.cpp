@@ -181,6 +181,34 @@ void PageMap::forget(ByteRange range) {
   }
 }
 
+void PageMap::forget_everything() {
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  // The pages come back as zeros; a reader sees a word before or after.
+  if (table != nullptr) madvise(table, kEntries * sizeof(*table), MADV_DONTNEED);
+}
+
+bool PageMap::holds(const std::uint64_t* addresses, std::size_t count) const {
+  const MemoryHomes& machine = memory_homes();
+  std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
+  if (table == nullptr || !machine.kernel_places) return true;
+  void* pages[kMostProbes];
+  std::uint64_t owners[kMostProbes];
+  int status[kMostProbes];
+  std::size_t asked = 0;
+  for (std::size_t i = 0; i < count && asked < kMostProbes; ++i) {
+    const std::uint64_t page = addresses[i] / kPage;
+    const std::uint64_t seen = word_of(table, page).load(std::memory_order_relaxed);
+    if (seen == 0 || page_in(seen) != page || (seen & kOwnerMask) >= placement::kMaxLocations) continue;
+    pages[asked] = reinterpret_cast<void*>(page * kPage);
+    owners[asked++] = seen & kOwnerMask;
+  }
+  if (asked == 0 || kernel::query(pages, asked, status) != kernel::Outcome::done) return true;
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < asked; ++i)
+    moved += status[i] < 0 || machine.location_of(status[i]) != static_cast<Location>(owners[i]);
+  return moved * 16 <= asked;
+}
+
 void PageMap::tick() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

@@ -43,6 +43,12 @@ class PageMap {
   /// From now on the range counts as being at `where` (kUnknown: untouched).
   void assume(placement::ByteRange range, Location where);
   void forget(placement::ByteRange range);
+  void forget_everything();
+  /// Asks the kernel about these addresses, at most kMostProbes of them: does what the table says of them still hold?
+  /// Memory that was unmapped and mapped again lies elsewhere now, and nobody told us. False when more than a few have
+  /// moved; one system call.
+  static constexpr std::size_t kMostProbes = 64;
+  bool holds(const std::uint64_t* addresses, std::size_t count) const;
   /// Lets entries age: call it now and then, where a clock can be read.
   void tick();
   void tick(std::int64_t now_ns);

@@ -1,40 +1,64 @@
 // The contract of a task policy: where a ready task goes, and where an idle worker may look.
 //
-// A policy is a pure object: it sees numbers (a Need, a LoadView), never queues or addresses; it neither
-// blocks nor allocates, and any thread may call it at any time. The runtime and the simulator link the very
-// same objects and take them by name.
+// A policy is a pure object: it sees numbers (what a task needs, how the machine is made and loaded), never queues or
+// addresses; it neither blocks nor allocates, and any thread may call it at any time. The runtime and the simulator
+// link the very same objects and take them by name.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "placement/need.h"
+
 namespace hearth::policy {
 
-using Location = std::int32_t;
+using placement::Location;
+using placement::Need;
 inline constexpr Location kHere = -1;  // the creator's own queue
 
-/// What a task touches, by location.
-struct Need {
-  std::int32_t locations = 0;
-  const std::uint64_t* read_bytes = nullptr;
-  const std::uint64_t* written_bytes = nullptr;
+/// When a task is worth dealing away (HEARTH_SIGNIFICANCE).
+enum class Significance : std::uint8_t {
+  gain,   // the time that the better place saves is more than what dealing costs
+  paper,  // more bytes than a core's part of the last-level cache, unevenly spread (Muddukrishna et al. 2015, 3.2)
 };
 
-/// How the machine is doing, as far as the runtime keeps it.
-struct LoadView {
+/// From how many waiting tasks on a far queue may be robbed (HEARTH_STEAL_THRESHOLD).
+enum class Threshold : std::uint8_t {
+  hops,  // steps of distance times the cores there (what the paper's own runtime did)
+  slit,  // the distance as the firmware tells it, local 10
+  none,
+};
+
+/// The machine in numbers, constant; arrays by location. Distances: the row is who computes, 10 is local.
+struct MachineView {
   std::int32_t locations = 0;
-  const std::uint32_t* queued = nullptr;
-  const std::uint32_t* idle = nullptr;
+  const std::uint32_t* distance = nullptr;       // locations x locations
+  const std::uint32_t* hops = nullptr;           // the same as ranks: 0 local, 1 the nearest others…
+  const std::uint32_t* cores = nullptr;          // usable ones
+  const std::uint64_t* cache_per_core = nullptr; // bytes of the last-level cache divided by its sharers; 0: unknown
+  Significance significance = Significance::gain;
+  Threshold threshold = Threshold::hops;
+
+  std::uint32_t distance_between(Location from, Location to) const { return distance[from * locations + to]; }
+  std::uint32_t hops_between(Location from, Location to) const { return hops[from * locations + to]; }
+};
+
+/// How the team is doing just now, as far as the runtime keeps it. Arrays by location.
+struct LoadView {
+  const std::uint32_t* workers = nullptr;  // members of the team there: tasks are dealt only where somebody is
+  std::uint32_t turn = 0;                  // differs from call to call: which of equals is taken
 };
 
 class TaskPolicy {
  public:
   /// As users write it in HEARTH_POLICY.
   virtual const char* name() const = 0;
-  /// Called by the worker that makes the task ready. kHere: the caller's own deque.
-  virtual Location deal(const Need& need, Location creator, const LoadView& load) const = 0;
+  /// Called by the worker that makes the task ready, whose location is `creator`. kHere: the task may run anywhere, and
+  /// stays in its own deque.
+  virtual Location deal(const MachineView& machine, const Need& need, Location creator,
+                        const LoadView& load) const = 0;
   /// Whether an idle worker at `thief` may take from `victim` when `depth` tasks wait there.
-  virtual bool may_rob(Location thief, Location victim, std::uint32_t depth) const = 0;
+  virtual bool may_rob(const MachineView& machine, Location thief, Location victim, std::uint32_t depth) const = 0;
   /// Constant properties that spare the runtime calls on the fast path.
   virtual bool deals_here_always() const { return false; }
   virtual bool one_queue() const { return false; }
@@ -42,6 +66,10 @@ class TaskPolicy {
  protected:
   ~TaskPolicy() = default;
 };
+
+/// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go round, so that
+/// not everybody robs the same one first. `order` has room for all.
+void order_by_distance(const MachineView& machine, Location from, Location* order);
 
 /// The policy of that name, or null.
 const TaskPolicy* find_policy(const char* name);

@@ -67,15 +67,15 @@ bool all_tasks_complete(Team* team) {
   return true;
 }
 
-bool help_if_tasked(Thread* self) {
-  return HEARTH_UNLIKELY(self->team->tasked.load(std::memory_order_relaxed) != 0) && help_team(self);
+bool help_if_tasked(Thread* self, bool last_look) {
+  return HEARTH_UNLIKELY(self->team->tasked.load(std::memory_order_relaxed) != 0) && help_team(self, last_look);
 }
 
 bool alone(Thread* self) {
   Task& task = self->member->implicit;
   self->member->in_barrier = true;
   wait_until(
-      self->team->events, [&] { return task.children.all_complete(); }, [&] { return help_team(self); });
+      self->team->events, [&] { return task.children.all_complete(); }, [&](bool last_look) { return help_team(self, last_look); });
   self->member->in_barrier = false;
   return false;
 }
@@ -99,11 +99,11 @@ bool wait_for_team(Thread* self, bool cancellable) {
     announce(me->arrival, bare, pending);
     wait_until(
         team->events, [&] { return everybody(arrived, team, tid, bare, pending) || give_up(); },
-        [&] { return help_if_tasked(self); });
+        [&](bool last_look) { return help_if_tasked(self, last_look); });
   } else {
     wait_until(
         team->events, [&] { return subtree(arrived, team, tid, bare, pending) || give_up(); },
-        [&] { return help_if_tasked(self); });
+        [&](bool last_look) { return help_if_tasked(self, last_look); });
     announce(me->arrival, bare, pending);
   }
   if (HEARTH_UNLIKELY(give_up())) {
@@ -119,13 +119,13 @@ bool wait_for_team(Thread* self, bool cancellable) {
       if (pending)
         wait_until(
             team->events, [&] { return all_tasks_complete(team) || give_up(); },
-            [&] { return help_team(self); });
+            [&](bool last_look) { return help_team(self, last_look); });
     } else {
       const Member& above = *team->members[team->flat ? 0 : parent_of(tid)];
       // Pairs with the release store below, which the parent in the tree (or the primary thread) makes.
       wait_until(
           team->events, [&] { return above.release.load(std::memory_order_acquire) >= bare || give_up(); },
-          [&] { return help_if_tasked(self); });
+          [&](bool last_look) { return help_if_tasked(self, last_look); });
     }
     if (tid % Team::kFlat == 0 || tid == 0) {
       count_shared_write();
@@ -157,7 +157,7 @@ void arrive_at_join(Thread* self) {
   if (!team->flat)
     wait_until(
         team->events, [&] { return subtree(joined, team, tid, bare, pending); },
-        [&] { return help_if_tasked(self); });
+        [&](bool last_look) { return help_if_tasked(self, last_look); });
   const bool flat = team->flat;
   // From here on the primary thread may start the next region, and what is constant within a region may
   // change. The team itself stays while this worker is a member.
@@ -189,9 +189,9 @@ void wait_for_join(Thread* self) {
         return team->flat ? everybody(joined, team, 0, bare, pending)
                           : subtree(joined, team, 0, bare, pending);
       },
-      [&] { return help_if_tasked(self); });
+      [&](bool last_look) { return help_if_tasked(self, last_look); });
   if (HEARTH_UNLIKELY(pending))
-    wait_until(team->events, [&] { return all_tasks_complete(team); }, [&] { return help_team(self); });
+    wait_until(team->events, [&] { return all_tasks_complete(team); }, [&](bool last_look) { return help_team(self, last_look); });
   me->in_barrier = false;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "runtime/events.h"
+#include "runtime/footprint.h"
 #include "runtime/tasking.h"
 #include "runtime/wait.h"
 
@@ -395,6 +396,7 @@ void enter(DependTable* table, DependNode* node, const Dependence& dependence, E
 void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count) {
   DependTable*& table = self->task->depends;
   if (events::active()) events::task_dependences(self, task, list, count);
+  if (HEARTH_UNLIKELY(self->team->neighbourhood != nullptr)) take_footprint_from(self, task, list, count);
   if (table == nullptr) {
     // Alone in the team, every task that an earlier one could wait for has run, unless it waits for an event.
     if (count == 0 || (self->team->size == 1 && !task->is(kTaskDetachable | kTaskProxy))) {
@@ -438,7 +440,7 @@ void wait_as(Thread* self, const Dependence* list, std::size_t count, Task* told
   if (!edges.close())
     wait_until(
         self->team->events, [&] { return node.waiting_for.load(std::memory_order_acquire) == 0; },
-        [&] { return help_descendants(self, parent); });
+        [&](bool last_look) { return help_descendants(self, parent, last_look); });
   drop_links(&node);
 }
 

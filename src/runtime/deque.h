@@ -123,6 +123,13 @@ class alignas(kCacheLinePair) Deque {
     return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
   }
 
+  /// How many tasks wait, as a guess for anybody.
+  std::uint32_t looks_long() const {
+    const std::int64_t waiting =
+        bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed);
+    return waiting <= 0 ? 0 : static_cast<std::uint32_t>(waiting);
+  }
+
   /// Owner only: an upper bound of how many tasks wait, cheap because it reads the thieves' line only when it
   /// looks high.
   std::int64_t depth(std::int64_t interesting) {

@@ -9,6 +9,7 @@
 #include "runtime/affinity.h"
 #include "runtime/barrier.h"
 #include "runtime/events.h"
+#include "runtime/neighbourhood.h"
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
 #include "runtime/team_memory.h"
@@ -136,6 +137,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->active_level = self->team->active_level + (size > 1);
     team->singles.store(0, std::memory_order_relaxed);  // the primary thread may have left before it met any
     restart_workshares(team);
+    if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) recount_workers(team);
   }
   const bool flat = size <= Team::kFlat || size > process.cpus;
   if (HEARTH_UNLIKELY(flat != team->flat)) team->flat = flat;
@@ -233,9 +235,9 @@ void serve_team(Thread* self, Member* member) {
     std::uint64_t go = seen;
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
     const bool took_part = self->tid < size_in(seen);
-    wait_until(team->go_events, called, [&] {
+    wait_until(team->go_events, called, [&](bool last_look) {
       return took_part && HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0) &&
-             help_between_regions(self, seen);
+             help_between_regions(self, seen, last_look);
     });
     seen = go;
     if (HEARTH_UNLIKELY(told)) {

@@ -13,6 +13,8 @@
 #include "runtime/crash.h"
 #include "runtime/events.h"
 #include "runtime/initial_task.h"
+#include "runtime/length_guess.h"
+#include "runtime/neighbourhood.h"
 #include "runtime/pool.h"
 #include "runtime/settings.h"
 #include "runtime/tasking.h"
@@ -85,6 +87,10 @@ void lose_workers(Team* team) {
   team->events.reset_after_fork();
   team->go_events.reset_after_fork();
   team->shared_queue.lock.reset();
+  if (team->neighbourhood != nullptr) {
+    for (std::int32_t i = 0; i < team->neighbourhood->locations; ++i) team->neighbourhood->inboxes[i].reset_after_fork();
+    recount_workers(team);
+  }
   Member& primary = team->primary();
   for (Team* child : {primary.hot_child, primary.serial_child})
     if (child != nullptr) lose_workers(child);
@@ -139,7 +145,7 @@ void read_settings() {
   process.cpus = static_cast<std::int32_t>(allowance.default_team_size());
   process.stack_size = s.stack_size;
   process.target_offload.store(s.target_offload, std::memory_order_relaxed);
-  process.policy = policy::find_policy(s.policy == Policy::central ? "central" : "work-stealing");
+  process.policy = policy::policy_at(static_cast<std::size_t>(s.policy));
 
   Icvs& icvs = process.initial_icvs;
   icvs.nthreads = s.num_threads_count > 0 ? s.num_threads[0] : process.cpus;
@@ -200,6 +206,7 @@ void initialize_once() {
   pthread_key_create(&exit_key, on_thread_exit);
   pthread_atfork(nullptr, nullptr, in_fork_child);
   init_affinity();
+  process.several_locations = several_locations();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = process.cpus;
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);

@@ -28,6 +28,7 @@ struct Process {
   std::size_t stack_size = 0;
   std::atomic<TargetOffload> target_offload{};
   const policy::TaskPolicy* policy = nullptr;
+  bool several_locations = false;  // the policy deals tasks to locations, and there are several
   Icvs initial_icvs;
 };
 extern Process process;

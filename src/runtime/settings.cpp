@@ -375,6 +375,8 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   if (!out.warnings) set_warnings(false);  // before anything else could complain
   out.enabled = read_boolean(in, Id::hearth, true);
   out.policy = static_cast<Policy>(read_word(in, Id::hearth_policy, kPolicyNames, 0));
+  out.significance = static_cast<policy::Significance>(read_word(in, Id::hearth_significance, kSignificanceNames, 0));
+  out.steal_threshold = static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   const std::string_view file = read_text(in, Id::hearth_verify_file, keeper);
@@ -483,6 +485,8 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
   switch (id) {
     case Id::hearth: text.add(in.enabled ? "on" : "off"); break;
     case Id::hearth_policy: text.add(kPolicyNames[static_cast<int>(in.policy)]); break;
+    case Id::hearth_significance: text.add(kSignificanceNames[static_cast<int>(in.significance)]); break;
+    case Id::hearth_steal_threshold: text.add(kThresholdNames[static_cast<int>(in.steal_threshold)]); break;
     case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
     case Id::omp_data_distribution:
       for (std::size_t i = 0; i < std::size(kDistributions); ++i)

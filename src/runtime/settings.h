@@ -15,6 +15,7 @@
 
 #include "base/options.h"
 #include "placement/distribution.h"
+#include "policy/task_policy.h"
 
 namespace hearth::rt {
 
@@ -29,8 +30,10 @@ enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 
 enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
-enum class Policy : std::uint8_t { work_stealing, central };
-inline constexpr std::string_view kPolicyNames[] = {"work-stealing", "central"};  // in the order of Policy
+enum class Policy : std::uint8_t { locality, work_stealing, central };  // in the order of policy::policy_at()
+inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central"};
+inline constexpr std::string_view kSignificanceNames[] = {"gain", "paper"};            // as policy::Significance
+inline constexpr std::string_view kThresholdNames[] = {"hops", "slit", "none"};  // as policy::Threshold
 
 // Does the schedule say monotonic or nonmonotonic itself? Without either, dynamic and guided are nonmonotonic
 // (OpenMP 5.2, section 11.5.3).
@@ -46,7 +49,9 @@ struct Settings {
   // Hearth's own.
   bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
   bool warnings = true;  // HEARTH_WARNINGS, KMP_WARNINGS
-  Policy policy = Policy::work_stealing;
+  Policy policy = Policy::locality;
+  policy::Significance significance = policy::Significance::gain;    // HEARTH_SIGNIFICANCE
+  policy::Threshold steal_threshold = policy::Threshold::hops;       // HEARTH_STEAL_THRESHOLD
   int task_cutoff = 256;              // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;           // HEARTH_MACHINE: empty for the real one; topology parses
   const char* verify_file = nullptr;  // HEARTH_VERIFY_FILE: where verify_report() appends, or null

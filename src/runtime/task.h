@@ -23,17 +23,8 @@ struct Team;
 struct Task;
 struct DependTable;
 struct DependNode;
+struct Footprint;
 struct Taskgroup;
-
-/// One item of an affinity clause. A placement policy may use it; no policy: no effect.
-struct FootprintRange {
-  const void* address;
-  std::size_t length;
-};
-struct Footprint {
-  std::size_t count = 0;
-  FootprintRange ranges[1];  // `count` of them
-};
 
 /// Counts the children of a task (or the tasks of a taskgroup) that were made, finished and completed. The
 /// thread that runs the owning task counts with plain stores; children that other threads ran count in
@@ -152,7 +143,7 @@ struct alignas(kCacheLine) Task {
   // --- third line: what most tasks never touch; valid only with the flag that is named
   DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
-  struct Footprint* footprint = nullptr;       // kTaskFootprint: what the affinity clause names
+  Footprint* footprint = nullptr;              // kTaskFootprint: what the clauses say that it touches
   // Frames and data of OMPT: written only while a tool is active.
   std::uint64_t ompt_task_data = 0;
   Task* ompt_outer = nullptr;  // what its thread was running when it took this task
@@ -164,6 +155,7 @@ struct alignas(kCacheLine) Task {
   std::uint64_t ompt_chunk_start = 0;
   std::uint64_t ompt_chunk_iterations = 0;
 
+  const void* body() const { return reinterpret_cast<const void*>(function); }
   void* payload() { return this + 1; }
   static Task* of_payload(void* p) { return static_cast<Task*>(p) - 1; }
   bool is(std::uint32_t flag) const { return (flags & flag) != 0; }

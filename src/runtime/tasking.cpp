@@ -7,6 +7,8 @@
 #include "runtime/depend.h"
 #include "runtime/detach.h"
 #include "runtime/events.h"
+#include "runtime/footprint.h"
+#include "runtime/neighbourhood.h"
 #include "runtime/shared_queue.h"
 #include "runtime/task_reduction.h"
 #include "runtime/wait.h"
@@ -47,7 +49,7 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
     }
     task->flags &= ~kTaskOwnsIcvs;
   }
-  if (task->is(kTaskFootprint)) std::free(task->footprint);
+  if (task->is(kTaskFootprint)) drop_footprint(task);
   if (task->depends != nullptr) drop_depend_table(self, task);
 }
 
@@ -119,13 +121,88 @@ Task* steal(Thread* self, Accept accept) {
   return nullptr;
 }
 
+// Calls visit(member) for the other members at `where` until one gives a task.
+template <class Visit>
+Task* first_at(Thread* self, Location where, Visit visit) {
+  Team* team = self->team;
+  const int size = team->size;
+  int tid = self->tid;
+  for (int others = size - 1; others > 0; --others) {
+    if (++tid >= size) tid = 0;
+    Member* member = team->members[tid];
+    if (member->location.load(std::memory_order_relaxed) != where) continue;
+    if (Task* task = visit(member)) return task;
+  }
+  return nullptr;
+}
+
+std::uint32_t kept_at(Thread* self, Location where) {
+  std::uint32_t waiting = 0;
+  first_at(self, where, [&waiting](Member* member) {
+    waiting += member->deque.looks_long();
+    return nullptr;
+  });
+  return waiting;
+}
+
 template <class Accept>
-Task* find_task(Thread* self, Accept accept) {
+Task* steal_at(Thread* self, Location where, Accept accept) {
+  return first_at(self, where, [&](Member* member) -> Task* {
+    bool lost = false;
+    return member->deque.looks_empty() ? nullptr : member->deque.steal_if(accept, lost);
+  });
+}
+
+// Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising distance.
+// Tasks that their creator has kept are robbed when more of them wait than the policy's threshold. Tasks that were dealt
+// to their data stay there longer: whoever looks in vain looks again later and later, robs above the threshold after
+// kPatience such looks and goes on so until there is work near it again, and robs whatever there is after twice as many,
+// or when it is the last look before the thread sleeps. Tasks that wait for each other's children may lie below every
+// threshold.
+template <class Accept>
+Task* find_by_distance(Thread* self, Accept accept, bool last_look) {
+  constexpr std::uint32_t kPatience = 8;
+  constexpr std::uint64_t kFirstBackOff = 2'500;  // ticks, about 1 us; up to 128 times as many
+  Member* me = self->member;
+  Inbox* inboxes = self->team->neighbourhood->inboxes;
+  const Location here = me->location.load(std::memory_order_relaxed);
+  if (here >= 0) {
+    Task* task = inboxes[here].take(accept);
+    if (task == nullptr) task = steal_at(self, here, accept);
+    if (task != nullptr) {
+      me->fruitless = 0;
+      me->look_again = 0;
+      return task;
+    }
+  }
+  if (!last_look && ticks() < me->look_again) return nullptr;
+  const policy::MachineView& machine = machine_view();
+  const policy::TaskPolicy& policy = *process.policy;
+  const bool any = last_look || me->fruitless >= 2 * kPatience;
+  const Location* near = locations_near(here);
+  for (std::int32_t i = here < 0 ? 0 : 1; i < machine.locations; ++i) {
+    const Location where = near[i];
+    const std::uint32_t dealt = inboxes[where].size(), kept = kept_at(self, where);
+    if (kept != 0 && (any || policy.may_rob(machine, here, where, kept)))
+      if (Task* task = steal_at(self, where, accept)) return task;
+    if (dealt != 0 && (any || (me->fruitless >= kPatience && policy.may_rob(machine, here, where, dealt))))
+      if (Task* task = inboxes[where].take(accept)) return task;
+  }
+  if (here >= 0)
+    if (Task* task = steal_at(self, placement::kUnknown, accept)) return task;
+  if (me->fruitless < 2 * kPatience) ++me->fruitless;
+  me->look_again = ticks() + (kFirstBackOff << (me->fruitless < kPatience ? me->fruitless - 1 : kPatience - 1));
+  return nullptr;
+}
+
+template <class Accept>
+Task* find_task(Thread* self, Accept accept, bool last_look) {
   Team* team = self->team;
   if (HEARTH_UNLIKELY(team->shared_queue.size.load(std::memory_order_relaxed) != 0)) {
     if (Task* task = take_shared(team->shared_queue, accept)) return task;
   }
   if (Task* task = self->member->deque.pop_if(accept)) return task;
+  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) return find_by_distance(self, accept, last_look);
   return steal(self, accept);
 }
 
@@ -136,7 +213,7 @@ Task* find_task(Thread* self, Accept accept) {
     wait_until(
         self->team->events,
         [&] { return task->detach_state.load(std::memory_order_acquire) == kDetachFulfilled; },
-        [&] { return help_descendants(self, self->task); });
+        [&](bool last_look) { return help_descendants(self, self->task, last_look); });
     return true;
   }
   return body_ended_with_event_fulfilled(task);
@@ -208,7 +285,7 @@ void adopt(Thread* self, Task* task) {
   if (HEARTH_UNLIKELY(brood->spawned >= kMaxSpawned)) {
     wait_until(
         self->team->events, [&] { return brood->all_complete(); },
-        [&] { return help_descendants(self, parent); });
+        [&](bool last_look) { return help_descendants(self, parent, last_look); });
     brood->open(self);
   }
   brood->add();
@@ -228,20 +305,40 @@ void enqueue_anywhere(Task* task) {
   team->go_events.notify_all();
 }
 
+namespace {
+
+// Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
+[[gnu::noinline]] bool deal_away(Thread* self, Task* task) {
+  Team* team = task->team;
+  const Location where = deal(self, task);
+  if (where == policy::kHere || !team->neighbourhood->inboxes[where].put(task)) return false;
+  // All: those at `where` are meant, and one that leaves far tasks alone could swallow the news.
+  team->events.notify_all();
+  if (team->go_events.anybody_asleep()) team->go_events.notify_all();
+  return true;
+}
+
+}  // namespace
+
 void enqueue(Thread* self, Task* task) {
   Team* team = task->team;
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) {
     count_shared_write();
     team->tasked.store(1, std::memory_order_relaxed);
   }
-  if (HEARTH_UNLIKELY(!team->steal_only || task->priority != 0) ||
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->neighbourhood != nullptr && task->priority == 0 &&
+      deal_away(self, task))
+    return;
+  if (HEARTH_UNLIKELY(team->one_queue || task->priority != 0) ||
       HEARTH_UNLIKELY(!self->member->deque.push(task)))
     put_shared(team->shared_queue, task);
   wake_for_task(team);
 }
 
 void make_ready(Thread* self, Task* task) {
-  if (runs_at_once(self))
+  // The cut-off is for tasks that would be queued here.
+  const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !runs_at_once_always(self);
+  if (!dealt && runs_at_once(self))
     run_task(self, task);
   else
     enqueue(self, task);
@@ -276,6 +373,7 @@ void run_task(Thread* self, Task* task) {
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint))) drop_footprint(task);
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
     if (cancelled) return finish_discarded(self, task);
     if (!event_is_fulfilled(self, task)) return;
@@ -318,16 +416,18 @@ void finish_task(Thread* self, Task* task, bool by_event) {
 
 void discard_task(Thread* self, Task* task) { recycle(self, task); }
 
-bool help_team(Thread* self) {
-  Task* task = find_task(self, [](const Task*) { return true; });
+bool help_team(Thread* self, bool last_look) {
+  Task* task = find_task(
+      self, [](const Task*) { return true; }, last_look);
   if (task == nullptr) return false;
   run_task(self, task);
   return true;
 }
 
-bool help_between_regions(Thread* self, std::uint64_t seen_go) {
+bool help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
   Team* team = self->team;
-  Task* task = find_task(self, [](const Task*) { return true; });
+  Task* task = find_task(
+      self, [](const Task*) { return true; }, last_look);
   if (task == nullptr) return false;
   // The acquire in the claim pairs with the push, which came after the fork when the task belongs to a new
   // region: then this thread, which has not entered that region yet and may be no member of it, gives the
@@ -341,9 +441,9 @@ bool help_between_regions(Thread* self, std::uint64_t seen_go) {
   return true;
 }
 
-bool help_descendants(Thread* self, const Task* ancestor) {
-  Task* task =
-      find_task(self, [ancestor](const Task* candidate) { return descends_from(candidate, ancestor); });
+bool help_descendants(Thread* self, const Task* ancestor, bool last_look) {
+  Task* task = find_task(
+      self, [ancestor](const Task* candidate) { return descends_from(candidate, ancestor); }, last_look);
   if (task == nullptr) return false;
   run_task(self, task);
   return true;
@@ -357,13 +457,13 @@ void taskwait(Thread* self) {
     return task->children.all_finished();
   };
   if (events::active()) events::sync_begin(self, ompt_sync_region_taskwait);
-  wait_until(self->team->events, finished, [&] { return help_descendants(self, task); });
+  wait_until(self->team->events, finished, [&](bool last_look) { return help_descendants(self, task, last_look); });
   if (events::active()) events::sync_end(self, ompt_sync_region_taskwait);
 }
 
 void taskyield(Thread* self) {
   self->ompt_yields = true;
-  help_descendants(self, self->task);
+  help_descendants(self, self->task, true);
   self->ompt_yields = false;
 }
 
@@ -385,7 +485,7 @@ void taskgroup_end(Thread* self) {
   if (events::active()) events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_begin);
   wait_until(
       self->team->events, [group, task] { return (group->worksharing ? task->children : group->brood).all_complete(); },
-      [&] { return help_descendants(self, task); });
+      [&](bool last_look) { return help_descendants(self, task, last_look); });
   if (HEARTH_UNLIKELY(group->reductions != nullptr)) finish_reductions(self, group);
   if (events::active()) {
     events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_end);
@@ -433,6 +533,7 @@ void begin_implicit_task(Thread* self, Member* member) {
   member->singles = 0;
   member->in_barrier = false;
   self->task = &task;
+  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) locate(self, member);
 }
 
 }  // namespace hearth::rt

@@ -71,11 +71,11 @@ void finish_task(Thread* self, Task* task, bool by_event = false);
 void discard_task(Thread* self, Task* task);
 
 /// Find and run one task of the team; any task in a barrier, else only descendants of the current task.
-/// False: none found.
-bool help_team(Thread* self);
-bool help_descendants(Thread* self, const Task* ancestor);
+/// False: none found. The last look before the thread sleeps goes everywhere; others may leave far queues alone.
+bool help_team(Thread* self, bool last_look);
+bool help_descendants(Thread* self, const Task* ancestor, bool last_look);
 /// For a worker that has joined and waits for the next region, `seen_go` being the fork word it has answered.
-bool help_between_regions(Thread* self, std::uint64_t seen_go);
+bool help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look);
 
 void taskwait(Thread* self);
 void taskyield(Thread* self);

@@ -27,9 +27,8 @@ struct TaskRange {
   std::uint64_t most_hidden = 0;
 };
 
-/// Whether a loop that the current task meets may run so: no tool has to be told of each task, and the policy keeps
-/// tasks with their creator.
-inline bool runs_as_ranges(Thread* self) { return !events::active() && self->team->steal_only; }
+/// Whether a loop that the current task meets may run so: no tool has to be told of each task, and ranges can be stolen.
+inline bool runs_as_ranges(Thread* self) { return !events::active() && !self->team->one_queue; }
 
 namespace taskloop {
 

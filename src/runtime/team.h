@@ -19,15 +19,12 @@
 #include "runtime/relaxed.h"
 #include "runtime/task.h"
 
-namespace hearth::policy {
-class TaskPolicy;
-}
-
 namespace hearth::rt {
 
 struct Thread;
 struct Team;
 struct WorkShares;
+struct Neighbourhood;
 
 using Microtask = void (*)(std::int32_t* gtid, std::int32_t* btid, ...);
 
@@ -71,6 +68,12 @@ struct alignas(kCacheLinePair) Member {
   std::uint32_t singles = 0;  // single constructs met in this region
   std::uint32_t steal_seed = 0;
   std::int32_t last_victim = 0;
+  // In a team with a neighbourhood: where the member is, how often it has looked at far queues in vain, when it looks
+  // again (ticks), and LoadView::turn.
+  std::atomic<std::int32_t> location{-1};
+  std::uint32_t fruitless = 0;
+  std::uint64_t look_again = 0;
+  std::uint32_t turn = 0;
   Team* hot_child = nullptr;                      // the team of the last region that this member forked
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound
@@ -121,8 +124,8 @@ struct Team {
   Member** members = nullptr;
   Icvs* icvs = nullptr;
   Icvs own_icvs;
-  const policy::TaskPolicy* policy = nullptr;
-  bool steal_only = true;  // the policy always deals here: the fast path asks nobody
+  bool one_queue = false;                   // the policy keeps one queue for all
+  Neighbourhood* neighbourhood = nullptr;  // null: the policy leaves every task where it was made ready
   std::int32_t proc_bind = 0;
   std::int32_t num_teams = 1, team_num = 0;  // league (teams construct on the host)
   /// For what the members' places were computed last.

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/detach.h"
+#include "runtime/neighbourhood.h"
 #include "runtime/pool.h"
 #include "runtime/runtime.h"
 #include "runtime/wait.h"
@@ -36,6 +37,7 @@ void free_team(Team* team) {
     team->members[i]->~Member();
     std::free(team->members[i]);
   }
+  if (team->neighbourhood != nullptr) free_neighbourhood(team->neighbourhood);
   free_workshares(team);
   std::free(team->members);
   std::free(team->shared_queue.heap);
@@ -59,8 +61,8 @@ Team* make_team(Thread* self, std::int32_t capacity) {
   team->level = self->team == nullptr ? 0 : self->team->level + 1;
   team->active_level = self->team == nullptr ? 0 : self->team->active_level + (capacity > 1);
   team->size = 1;
-  team->policy = process.policy;
-  team->steal_only = process.policy->deals_here_always();
+  team->one_queue = process.policy->one_queue();
+  if (HEARTH_UNLIKELY(process.several_locations)) team->neighbourhood = make_neighbourhood();
   return team;
 }
 

@@ -42,6 +42,7 @@ struct alignas(kCacheLinePair) Thread {
   Team* root_team = nullptr;     // the implicit team of one around a root thread
   Team* initial_team = nullptr;  // kept for the next target region (initial_task.h)
   void* threadprivate = nullptr;
+  struct LengthGuesses* length_guesses = nullptr;  // length_guess.h
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   std::uint32_t placed = 0;       // Member::placing that this thread has followed

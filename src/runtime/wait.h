@@ -43,18 +43,19 @@ class Spinner {
   std::int64_t deadline_ = 0;
 };
 
-/// Wait until `done()`; `help()` may do useful work and returns whether it did.
+/// Wait until `done()`; `help(last_look)` may do useful work and returns whether it did. The last look comes before the
+/// thread sleeps: what it leaves undone there nobody may do.
 template <class Done, class Help>
 void wait_until(EventCount& events, Done done, Help help) {
   Spinner spinner;
   while (!done()) {
-    if (help()) {
+    if (help(false)) {
       spinner.restart();
       continue;
     }
     if (HEARTH_LIKELY(spinner.turn())) continue;
     const EventCount::Key key = events.announce();
-    if (done() || help()) {
+    if (done() || help(true)) {
       events.cancel();
       spinner.restart();
       continue;
@@ -66,7 +67,7 @@ void wait_until(EventCount& events, Done done, Help help) {
 
 template <class Done>
 void wait_until(EventCount& events, Done done) {
-  wait_until(events, done, [] { return false; });
+  wait_until(events, done, [](bool) { return false; });
 }
 
 }  // namespace hearth::rt

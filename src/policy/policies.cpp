@@ -1,0 +1,36 @@
+// Finding a policy by name, and what several policies use.
+#include "policy/policies.h"
+
+#include <cstring>
+
+namespace hearth::policy {
+
+const TaskPolicy* policy_at(std::size_t index) {
+  switch (index) {
+    case 0: return &locality;
+    case 1: return &work_stealing;
+    case 2: return &central;
+    default: return nullptr;
+  }
+}
+
+const TaskPolicy* find_policy(const char* name) {
+  for (std::size_t i = 0;; ++i) {
+    const TaskPolicy* policy = policy_at(i);
+    if (policy == nullptr || std::strcmp(policy->name(), name) == 0) return policy;
+  }
+}
+
+void order_by_distance(const MachineView& machine, Location from, Location* order) {
+  const std::int32_t count = machine.locations;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const Location next = (from + i) % count;
+    std::int32_t at = i;
+    // Insertion keeps equals in the order in which they come.
+    for (; at > 0 && machine.hops_between(from, order[at - 1]) > machine.hops_between(from, next); --at)
+      order[at] = order[at - 1];
+    order[at] = next;
+  }
+}
+
+}  // namespace hearth::policy

@@ -1,0 +1,12 @@
+// The policies there are. Constant objects; any thread.
+#pragma once
+
+#include "policy/task_policy.h"
+
+namespace hearth::policy {
+
+extern const TaskPolicy& work_stealing;
+extern const TaskPolicy& central;
+extern const TaskPolicy& locality;
+
+}  // namespace hearth::policy

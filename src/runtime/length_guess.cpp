@@ -1,0 +1,73 @@
+#include "runtime/length_guess.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/thread.h"
+
+namespace hearth::rt {
+namespace {
+
+constexpr std::uint64_t kFirstGuess = 4096;         // a page
+constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // gaps beyond this separate arrays, not blocks
+constexpr std::size_t kItems = 16;
+constexpr int kBases = 512;
+
+// What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the smallest gap.
+struct Bases {
+  const void* body;
+  std::size_t slot;
+  std::uint64_t smallest_gap;
+  int count;
+  std::uint64_t at[kBases];
+};
+
+void note_gap(Bases& bases, std::uint64_t low, std::uint64_t high) {
+  const std::uint64_t gap = high - low;
+  if (gap != 0 && gap < bases.smallest_gap) bases.smallest_gap = gap;
+}
+
+}  // namespace
+
+// Where a thread keeps them: direct-mapped.
+struct LengthGuesses {
+  Bases items[kItems];
+};
+
+std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std::uint64_t address) {
+  if (self->length_guesses == nullptr) {
+    self->length_guesses = static_cast<LengthGuesses*>(std::calloc(1, sizeof(LengthGuesses)));
+    if (self->length_guesses == nullptr) return kFirstGuess;
+  }
+  const std::size_t key = (reinterpret_cast<std::uintptr_t>(body) >> 4) + slot;
+  Bases& bases = self->length_guesses->items[key % kItems];
+  if (bases.body != body || bases.slot != slot) {
+    bases.body = body;
+    bases.slot = slot;
+    bases.smallest_gap = kMost;
+    bases.count = 0;
+  }
+  std::uint64_t* const end = bases.at + bases.count;
+  std::uint64_t* const where = std::lower_bound(bases.at, end, address);
+  const bool known = where != end && *where == address;
+  std::uint64_t* const above = known ? where + 1 : where;
+  if (above != end) note_gap(bases, address, *above);
+  if (where != bases.at) note_gap(bases, *(where - 1), address);
+  const std::uint64_t next = above != end ? *above - address : kMost;
+  if (!known && bases.count < kBases) {
+    std::memmove(where + 1, where, static_cast<std::size_t>(end - where) * sizeof(*where));
+    *where = address;
+    ++bases.count;
+  }
+  if (bases.smallest_gap == kMost) return kFirstGuess;
+  // The next address may be missing so far, and the last of a row has none: then the other blocks' size is the guess.
+  return next <= 2 * bases.smallest_gap ? next : bases.smallest_gap;
+}
+
+void drop_length_guesses(Thread* self) {
+  std::free(self->length_guesses);
+  self->length_guesses = nullptr;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,228 @@
+#include "runtime/neighbourhood.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/log.h"
+#include "memory/owners.h"
+#include "runtime/affinity.h"
+#include "runtime/footprint.h"
+#include "runtime/runtime.h"
+#include "runtime/settings.h"
+#include "topology/current.h"
+#include "topology/system_root.h"
+
+namespace hearth::rt {
+namespace {
+
+// What MachineView points to. Made once, never changed.
+struct Views {
+  policy::MachineView machine;
+  policy::MachineView trusting;  // for footprints that the program states: the paper's size test does not apply
+  std::uint32_t distance[placement::kMaxLocations * placement::kMaxLocations];
+  std::uint32_t hops[placement::kMaxLocations * placement::kMaxLocations];
+  std::uint32_t cores[placement::kMaxLocations];
+  std::uint64_t cache_per_core[placement::kMaxLocations];
+  Location near[placement::kMaxLocations * placement::kMaxLocations];
+};
+
+// The rank of each distance among those that the row has, its own being 0.
+void rank_row(const std::uint32_t* distance, std::uint32_t* hops, std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) {
+    hops[i] = 0;
+    for (std::int32_t j = 0; j < count; ++j) {
+      bool first_of_its_value = distance[j] < distance[i];
+      for (std::int32_t k = 0; first_of_its_value && k < j; ++k) first_of_its_value = distance[k] != distance[j];
+      hops[i] += first_of_its_value;
+    }
+  }
+}
+
+std::uint64_t cache_of_a_core(const topology::Machine& machine, const topology::Location& location) {
+  std::uint64_t least = 0;
+  for (const topology::CacheDomain& llc : machine.llcs) {
+    if (llc.bytes == 0 || !llc.cpus.intersects(location.cpus)) continue;
+    const std::uint64_t share = llc.bytes / llc.sharers();
+    if (least == 0 || share < least) least = share;
+  }
+  return least;
+}
+
+Views* make_views() {
+  auto* views = static_cast<Views*>(std::calloc(1, sizeof(Views)));
+  if (views == nullptr) fatal("out of memory: no room for the table of distances");
+  new (views) Views;
+  const topology::Machine& machine = topology::machine();
+  const std::int32_t count = memory::memory_homes().locations;
+  for (Location from = 0; from < count; ++from) {
+    const auto row = static_cast<std::size_t>(from);
+    const topology::Location& location = machine.locations[row];
+    for (Location to = 0; to < count; ++to)
+      views->distance[from * count + to] = machine.location_distance.at(row, static_cast<std::size_t>(to));
+    rank_row(views->distance + from * count, views->hops + from * count, count);
+    views->cores[from] = static_cast<std::uint32_t>(location.cpus.count());
+    views->cache_per_core[from] = cache_of_a_core(machine, location);
+  }
+  const Settings& s = settings();
+  views->machine = {count,        views->distance,          views->hops,   views->cores,
+                    views->cache_per_core, s.significance, s.steal_threshold};
+  views->trusting = views->machine;
+  views->trusting.significance = policy::Significance::gain;
+  for (Location from = 0; from < count; ++from)
+    policy::order_by_distance(views->machine, from, views->near + from * count);
+  return views;
+}
+
+const Views& views() {
+  static std::atomic<Views*> made{nullptr};
+  Views* seen = made.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (HEARTH_LIKELY(seen != nullptr)) return *seen;
+  Views* mine = make_views();
+  if (made.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire)) return *mine;
+  std::free(mine);
+  return *seen;
+}
+
+// Where the threads of a pretended machine are: on the place they are bound to, else dealt round.
+Location pretended_location() {
+  Thread* self = Thread::current_or_null();
+  const std::int32_t count = memory::memory_homes().locations;
+  if (self == nullptr || self->member == nullptr) return 0;
+  const std::int32_t place = self->member->place;
+  if (place >= 0) {
+    Location found = placement::kUnknown;
+    for_each_cpu_of_place(
+        place,
+        [](void* where, unsigned cpu) {
+          auto& location = *static_cast<Location*>(where);
+          if (location < 0) location = topology::machine().location_of_cpu(cpu);
+        },
+        &found);
+    if (found >= 0 && found < count) return found;
+  }
+  return static_cast<Location>(static_cast<std::int64_t>(self->tid) * count / self->team->size);
+}
+
+// One read decides whether the machine has to be looked at, which takes milliseconds on large ones.
+bool kernel_has_several_nodes() {
+  topology::CpuMask nodes;
+  return topology::SystemRoot().read_list("/sys/devices/system/node/online", nodes) && nodes.count() > 1;
+}
+
+}  // namespace
+
+bool Inbox::put(Task* task) {
+  lock_.lock();
+  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  if (size == capacity_) {
+    const std::uint32_t capacity = capacity_ == 0 ? 256 : capacity_ * 2;
+    Task** ring = size >= kMost ? nullptr : static_cast<Task**>(std::malloc(capacity * sizeof(Task*)));
+    if (ring == nullptr) {
+      lock_.unlock();
+      return false;
+    }
+    for (std::uint32_t i = 0; i < size; ++i) ring[i] = at(i);
+    std::free(ring_);
+    ring_ = ring;
+    capacity_ = capacity;
+    first_ = 0;
+  }
+  at(size) = task;
+  count_shared_write(2);
+  size_.store(size + 1, std::memory_order_relaxed);
+  lock_.unlock();
+  return true;
+}
+
+const policy::MachineView& machine_view() { return views().machine; }
+
+const Location* locations_near(Location from) {
+  const Views& all = views();
+  return all.near + (from < 0 ? 0 : from) * all.machine.locations;
+}
+
+bool several_locations() {
+  const policy::TaskPolicy& policy = *process.policy;
+  if (policy.deals_here_always() || policy.one_queue()) return false;
+  if (settings().machine.empty() && !kernel_has_several_nodes()) return false;
+  const memory::MemoryHomes& homes = memory::memory_homes();
+  if (!homes.several()) return false;
+  if (topology::machine().pretended) memory::set_locator(pretended_location);
+  return true;
+}
+
+Neighbourhood* make_neighbourhood() {
+  const std::int32_t count = machine_view().locations;
+  void* memory = nullptr;
+  void* inboxes = nullptr;
+  if (posix_memalign(&memory, alignof(Neighbourhood), sizeof(Neighbourhood)) != 0 ||
+      posix_memalign(&inboxes, alignof(Inbox), sizeof(Inbox) * static_cast<std::size_t>(count)) != 0)
+    fatal("out of memory: no room for a team's inboxes");
+  auto* neighbourhood = new (memory) Neighbourhood;
+  neighbourhood->locations = count;
+  neighbourhood->inboxes = static_cast<Inbox*>(inboxes);
+  for (std::int32_t i = 0; i < count; ++i) new (&neighbourhood->inboxes[i]) Inbox;
+  return neighbourhood;
+}
+
+void free_neighbourhood(Neighbourhood* neighbourhood) {
+  for (std::int32_t i = 0; i < neighbourhood->locations; ++i) neighbourhood->inboxes[i].~Inbox();
+  std::free(neighbourhood->inboxes);
+  neighbourhood->~Neighbourhood();
+  std::free(neighbourhood);
+}
+
+void locate(Thread* self, Member* member) {
+  Neighbourhood& all = *self->team->neighbourhood;
+  const Location now = memory::location_here();
+  const Location before = member->location.load(std::memory_order_relaxed);
+  if (HEARTH_LIKELY(now == before)) return;
+  count_shared_write(2);
+  if (before >= 0) all.workers[before].fetch_sub(1, std::memory_order_relaxed);
+  if (now >= 0) all.workers[now].fetch_add(1, std::memory_order_relaxed);
+  member->location.store(now, std::memory_order_relaxed);
+}
+
+void recount_workers(Team* team) {
+  Neighbourhood& all = *team->neighbourhood;
+  for (std::int32_t i = 0; i < all.locations; ++i) all.workers[i].store(0, std::memory_order_relaxed);
+  // The others count themselves when they enter the region.
+  for (std::int32_t i = 0; i < team->staffed; ++i)
+    team->members[i]->location.store(placement::kUnknown, std::memory_order_relaxed);
+}
+
+namespace {
+
+// Once a region, before the first task is dealt: memory may have been given back and taken anew, elsewhere.
+void check_page_map(Neighbourhood& all) {
+  std::uint64_t probes[Neighbourhood::kRecent];
+  for (std::uint32_t i = 0; i < Neighbourhood::kRecent; ++i) probes[i] = all.recent[i].load(std::memory_order_relaxed);
+  memory::page_map.tick();
+  if (!memory::page_map.holds(probes, Neighbourhood::kRecent)) memory::page_map.forget_everything();
+}
+
+}  // namespace
+
+Location deal(Thread* self, Task* task) {
+  Neighbourhood& all = *task->team->neighbourhood;
+  Footprint& footprint = *task->footprint;
+  const std::uint32_t epoch = task->team->epoch;
+  if (HEARTH_UNLIKELY(all.checked_epoch.load(std::memory_order_relaxed) != epoch)) {
+    all.checked_epoch.store(epoch, std::memory_order_relaxed);
+    check_page_map(all);
+  }
+  if (footprint.count != 0)
+    all.recent[self->member->turn % Neighbourhood::kRecent].store(footprint.ranges[0].begin, std::memory_order_relaxed);
+  const Views& view = views();
+  placement::Need need(all.locations);
+  resolve(footprint, need);
+  policy::LoadView load;
+  std::uint32_t workers[placement::kMaxLocations];
+  for (std::int32_t i = 0; i < all.locations; ++i) workers[i] = all.workers[i].load(std::memory_order_relaxed);
+  load.workers = workers;
+  load.turn = self->member->turn++;
+  return process.policy->deal(footprint.stated ? view.trusting : view.machine, need,
+                              self->member->location.load(std::memory_order_relaxed), load);
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,108 @@
+// What a team keeps when its policy deals tasks to locations: where its members are, an inbox for each location, and
+// how far an idle member looks.
+//
+// A Neighbourhood belongs to a team and lives as long; teams whose policy never deals, and all teams on a machine with
+// one location, have none. Inboxes are filled and emptied by any member, under the inbox's lock; `size` may be read
+// without it as a hint. A member writes its own location, as every region begins; others read it as a hint: a wrong one
+// costs time only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/cacheline.h"
+#include "placement/need.h"
+#include "policy/task_policy.h"
+#include "runtime/lock.h"
+#include "runtime/thread.h"
+
+namespace hearth::rt {
+
+using placement::Location;
+
+/// Tasks dealt to a location, first in, first out. Whoever takes one may step over those that it may not run.
+class alignas(kCacheLinePair) Inbox {
+ public:
+  /// Beyond so many the creator runs the task itself.
+  static constexpr std::uint32_t kMost = 1u << 15;
+
+  Inbox() = default;
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+  ~Inbox() { std::free(ring_); }
+
+  std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+
+  /// False when it is full.
+  bool put(Task* task);
+
+  /// The oldest task that `accept(task)` says yes to, or null.
+  template <class Accept>
+  Task* take(Accept accept) {
+    if (size() == 0) return nullptr;
+    lock_.lock();
+    Task* task = nullptr;
+    const std::uint32_t size = size_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      Task* candidate = at(i);
+      if (!accept(candidate)) continue;
+      task = candidate;
+      for (; i > 0; --i) at(i) = at(i - 1);
+      ++first_;
+      count_shared_write(2);
+      size_.store(size - 1, std::memory_order_relaxed);
+      break;
+    }
+    lock_.unlock();
+    return task;
+  }
+
+  void reset_after_fork() { lock_.reset(); }
+
+ private:
+  Task*& at(std::uint32_t i) { return ring_[(first_ + i) & (capacity_ - 1)]; }
+
+  Lock lock_;
+  std::atomic<std::uint32_t> size_{0};
+  std::uint32_t first_ = 0;
+  std::uint32_t capacity_ = 0;  // a power of two
+  Task** ring_ = nullptr;
+};
+
+struct Neighbourhood {
+  std::int32_t locations = 0;
+  std::atomic<std::uint32_t> workers[placement::kMaxLocations] = {};  // members at each location
+  Inbox* inboxes = nullptr;                                          // one for each location
+  // Where footprints that were dealt lately begin, and the region in which the PageMap was last held against the kernel.
+  static constexpr std::uint32_t kRecent = 64;
+  std::atomic<std::uint64_t> recent[kRecent] = {};
+  std::atomic<std::uint32_t> checked_epoch{0};
+
+  std::uint32_t dealt() const {
+    std::uint32_t sum = 0;
+    for (std::int32_t i = 0; i < locations; ++i) sum += inboxes[i].size();
+    return sum;
+  }
+};
+
+/// The machine as policies see it; worked out at the first call, then constant.
+const policy::MachineView& machine_view();
+/// The locations by rising distance from `from`, itself first.
+const Location* locations_near(Location from);
+
+/// Whether the policy of the process deals tasks to locations here: it does so at all, and there are several.
+bool several_locations();
+
+Neighbourhood* make_neighbourhood();
+void free_neighbourhood(Neighbourhood* neighbourhood);
+
+/// The member finds out where it is: as a region begins, and before it looks far away.
+void locate(Thread* self, Member* member);
+/// For the primary thread when the team's size changes: members that are not in the region any more do not count.
+void recount_workers(Team* team);
+
+/// Where the task should run; kHere: where it became ready. Only for tasks with a footprint, in a team with a
+/// neighbourhood.
+Location deal(Thread* self, Task* task);
+
+}  // namespace hearth::rt
