@@ -1,0 +1,174 @@
+// Algorithms 1 and 2 on modelled machines: where tasks are dealt, and who may rob whom.
+#include "policy/policies.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace hearth::policy {
+namespace {
+
+// Eight nodes of six cores, 16 within a package of two dies and 22 beyond: the paper's Opteron.
+class Opteron : public testing::Test {
+ protected:
+  Opteron() : distance(64), hops(64), cores(8, 6), cache(8, 853'333), workers(8, 6) {
+    for (int from = 0; from < 8; ++from)
+      for (int to = 0; to < 8; ++to) {
+        const int at = from * 8 + to;
+        hops[at] = from == to ? 0 : (from / 2 == to / 2 || (from + to) % 2 == 0 ? 1 : 2);
+        distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
+      }
+    machine.locations = 8;
+    machine.distance = distance.data();
+    machine.hops = hops.data();
+    machine.cores = cores.data();
+    machine.cache_per_core = cache.data();
+    load.workers = workers.data();
+  }
+
+  Location deal(const Need& need, Location creator) { return locality.deal(machine, need, creator, load); }
+
+  std::vector<std::uint32_t> distance, hops, cores;
+  std::vector<std::uint64_t> cache;
+  std::vector<std::uint32_t> workers;
+  MachineView machine;
+  LoadView load;
+};
+
+TEST_F(Opteron, ATaskGoesToTheNodeThatHoldsItsBytes) {
+  for (Location home = 0; home < 8; ++home) {
+    Need need(8);
+    need.written.at[home] = 128 << 10;
+    EXPECT_EQ(deal(need, 0), home);
+  }
+}
+
+TEST_F(Opteron, TheCostIsBytesTimesDistanceSoTheMiddleCanWin) {
+  // Two pages' worth at each end and nothing between: any node one hop from both is as good as the sum tells.
+  Need need(8);
+  need.read.at[0] = 1 << 20;
+  need.read.at[1] = 1 << 20;
+  need.read.at[6] = 3 << 19;
+  std::uint64_t least = UINT64_MAX;
+  for (int n = 0; n < 8; ++n) {
+    std::uint64_t cost = 0;
+    for (int i = 0; i < 8; ++i) cost += need.read.at[i] * distance[n * 8 + i];
+    least = cost < least ? cost : least;
+  }
+  const Location chosen = deal(need, 7);
+  ASSERT_GE(chosen, 0);
+  std::uint64_t cost = 0;
+  for (int i = 0; i < 8; ++i) cost += need.read.at[i] * distance[chosen * 8 + i];
+  EXPECT_EQ(cost, least);
+}
+
+TEST_F(Opteron, AWrittenByteCountsTwice) {
+  Need need(8);
+  need.read.at[2] = 3 << 19;
+  need.written.at[5] = 1 << 20;
+  EXPECT_EQ(deal(need, 0), 5);
+}
+
+TEST_F(Opteron, NothingKnownStaysHere) {
+  Need need(8);
+  need.read.unknown = 1 << 20;
+  EXPECT_EQ(deal(need, 3), kHere);
+}
+
+TEST_F(Opteron, ATaskOfFewBytesMayRunAnywhere) {
+  Need need(8);
+  need.read.at[7] = 64;
+  EXPECT_EQ(deal(need, 0), kHere);
+  need.read.at[7] = 0;
+  need.read.at[0] = 64;
+  EXPECT_EQ(deal(need, 0), kHere);
+}
+
+TEST_F(Opteron, BytesThatAreSpreadEvenlyStayHere) {
+  Need need(8);
+  for (auto& bytes : need.read.at) bytes = 1 << 20;
+  machine.significance = Significance::paper;
+  EXPECT_EQ(deal(need, 3), kHere);
+}
+
+TEST_F(Opteron, OfEqualsTheCreatorsOwnIsTakenFirst) {
+  Need need(8);
+  need.read.at[2] = 1 << 20;
+  need.read.at[3] = 1 << 20;
+  EXPECT_EQ(deal(need, 2), 2);
+  EXPECT_EQ(deal(need, 3), 3);
+}
+
+TEST_F(Opteron, OtherEqualsTakeTurns) {
+  Need need(8);
+  need.read.at[2] = 1 << 20;
+  need.read.at[3] = 1 << 20;
+  std::vector<int> chosen(8, 0);
+  for (load.turn = 0; load.turn < 8; ++load.turn) ++chosen[deal(need, 7)];
+  EXPECT_GT(chosen[2], 0);
+  EXPECT_GT(chosen[3], 0);
+  EXPECT_EQ(chosen[2] + chosen[3], 8);
+}
+
+TEST_F(Opteron, NobodyIsSentWhereTheTeamHasNoMember) {
+  Need need(8);
+  need.written.at[5] = 1 << 20;
+  workers[5] = 0;
+  const Location chosen = deal(need, 0);
+  EXPECT_NE(chosen, 5);
+  ASSERT_GE(chosen, 0);
+  EXPECT_EQ(distance[chosen * 8 + 5], 16u);
+}
+
+TEST_F(Opteron, ThePapersSizeTestHoldsSmallTasksBack) {
+  machine.significance = Significance::paper;
+  Need need(8);
+  need.read.at[6] = 853'333;
+  EXPECT_EQ(deal(need, 0), kHere);
+  need.read.at[6] += 1;
+  EXPECT_EQ(deal(need, 0), 6);
+}
+
+TEST_F(Opteron, ThresholdsByHopsAndCores) {
+  EXPECT_TRUE(locality.may_rob(machine, 0, 0, 1));
+  EXPECT_FALSE(locality.may_rob(machine, 0, 0, 0));
+  EXPECT_FALSE(locality.may_rob(machine, 0, 1, 6));
+  EXPECT_TRUE(locality.may_rob(machine, 0, 1, 7));
+  EXPECT_FALSE(locality.may_rob(machine, 0, 3, 12));
+  EXPECT_TRUE(locality.may_rob(machine, 0, 3, 13));
+}
+
+TEST_F(Opteron, ThresholdsByRawDistanceAndNone) {
+  machine.threshold = Threshold::slit;
+  EXPECT_FALSE(locality.may_rob(machine, 0, 1, 16));
+  EXPECT_TRUE(locality.may_rob(machine, 0, 1, 17));
+  machine.threshold = Threshold::none;
+  EXPECT_TRUE(locality.may_rob(machine, 0, 3, 1));
+  EXPECT_FALSE(locality.may_rob(machine, 0, 3, 0));
+}
+
+TEST_F(Opteron, OrderIsByDistanceAndBeginsElsewhereForEverybody) {
+  std::vector<Location> order(8);
+  for (Location from = 0; from < 8; ++from) {
+    order_by_distance(machine, from, order.data());
+    EXPECT_EQ(order[0], from);
+    for (int i = 1; i < 8; ++i)
+      EXPECT_LE(machine.hops_between(from, order[i - 1]), machine.hops_between(from, order[i]));
+    std::vector<bool> seen(8, false);
+    for (Location at : order) seen[at] = true;
+    EXPECT_EQ(seen, std::vector<bool>(8, true));
+  }
+}
+
+TEST(Policies, AreFoundByName) {
+  EXPECT_EQ(find_policy("locality"), &locality);
+  EXPECT_EQ(find_policy("work-stealing"), &work_stealing);
+  EXPECT_EQ(find_policy("central"), &central);
+  EXPECT_EQ(find_policy("fastest"), nullptr);
+  std::size_t count = 0;
+  while (policy_at(count) != nullptr) ++count;
+  EXPECT_EQ(count, 3u);
+}
+
+}  // namespace
+}  // namespace hearth::policy
