@@ -20,6 +20,22 @@ std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
   return layout.shape->begin[i] * layout.grain + longer * layout.unit;
 }
 
+/// Where all slots have one width and slot i is location i's, which is what most machines have: no branch,
+/// and two locations at a time.
+void add_plain_shares(std::uint64_t* at, std::int32_t count, std::uint64_t width, std::uint64_t periods,
+                      std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t first_slot = first / width, last_slot = last / width;
+  const std::uint64_t whole = periods * width;
+  for (std::int32_t i = 0; i < count; ++i) {
+    // All ones where slot i is whole before `last`, and before `first`.
+    const std::uint64_t up_to_last = 0 - ((static_cast<std::uint64_t>(i) - last_slot) >> 63);
+    const std::uint64_t up_to_first = 0 - ((static_cast<std::uint64_t>(i) - first_slot) >> 63);
+    at[i] += whole + (up_to_last & width) - (up_to_first & width);
+  }
+  at[last_slot] += last - last_slot * width;
+  at[first_slot] -= first - first_slot * width;
+}
+
 std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
   std::int32_t low = 0, high = layout.shape->slots;
   while (high - low > 1) {
@@ -96,7 +112,8 @@ std::uint64_t Layout::run_end(std::uint64_t address) const {
 
 void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
   if (form == Form::blocks) {
-    std::int64_t sums[kMaxLocations] = {};
+    std::int64_t sums[kMaxLocations];
+    std::fill_n(sums, blocks.locations(), 0);
     std::int64_t unknown = 0;
     blocks.add_prefix(end - anchor, 1, sums, unknown);
     blocks.add_prefix(begin - anchor, -1, sums, unknown);
@@ -125,6 +142,10 @@ void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& 
   // Locals, since for all the compiler knows the sums below could be fields of this object.
   const Shape& slots = *shape;
   const std::int32_t count = slots.slots;
+  if (extra == 0 && slots.is_plain(shares.locations)) {
+    add_plain_shares(shares.at, count, grain, periods, first, last);
+    return;
+  }
   const std::uint64_t bytes_of_grain = grain, bytes_of_unit = unit;
   const std::uint32_t longer = extra;
   std::uint64_t low = 0;  // of the slot

@@ -62,6 +62,12 @@ struct Shape {
   std::uint32_t begin[kMaxLocations + 1] = {};
 
   std::uint32_t total() const { return begin[slots]; }
+  /// Slot i is location i's, all have one grain, and there are as many locations as sums (locations rise from
+  /// slot to slot).
+  bool is_plain(std::int32_t sums) const {
+    return slots > 0 && total() == static_cast<std::uint32_t>(slots) && location[slots - 1] == slots - 1 &&
+           slots <= sums;
+  }
 };
 /// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
@@ -71,7 +77,7 @@ Shape make_shape(const Homes& homes, const std::uint32_t* weights);
 /// reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
 class BlockTable {
  public:
-  static constexpr std::size_t kStride = 32;
+  static constexpr std::size_t kStride = 8;
   static std::size_t bytes_needed(std::size_t blocks, const Homes& homes);
 
   BlockTable() = default;

@@ -47,6 +47,12 @@ struct Shares {
     else
       unknown += bytes;
   }
+  void add(const Shares& more) {
+    const std::int32_t common = more.locations < locations ? more.locations : locations;
+    for (std::int32_t i = 0; i < common; ++i) at[i] += more.at[i];
+    for (std::int32_t i = common; i < more.locations; ++i) unknown += more.at[i];
+    unknown += more.unknown;
+  }
   std::uint64_t known() const {
     std::uint64_t sum = 0;
     for (std::int32_t i = 0; i < locations; ++i) sum += at[i];
@@ -64,16 +70,8 @@ struct Need {
   Need() = default;
   explicit Need(std::int32_t locations) : read(locations), written(locations) {}
   void add(const Shares& range, Access access) {
-    if ((static_cast<unsigned>(access) & 1u) != 0) add_to(read, range);
-    if ((static_cast<unsigned>(access) & 2u) != 0) add_to(written, range);
-  }
-
- private:
-  static void add_to(Shares& sum, const Shares& more) {
-    const std::int32_t common = more.locations < sum.locations ? more.locations : sum.locations;
-    for (std::int32_t i = 0; i < common; ++i) sum.at[i] += more.at[i];
-    for (std::int32_t i = common; i < more.locations; ++i) sum.unknown += more.at[i];
-    sum.unknown += more.unknown;
+    if ((static_cast<unsigned>(access) & 1u) != 0) read.add(range);
+    if ((static_cast<unsigned>(access) & 2u) != 0) written.add(range);
   }
 };
 

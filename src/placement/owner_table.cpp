@@ -108,12 +108,12 @@ void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
     if (region.layout.form != Layout::Form::blocks) {
       region.layout.add_shares(at, end, shares);
     } else {
-      const Shares before = shares;
-      region.layout.add_shares(at, end, shares);
-      if (!unchanged(id, version)) {
-        shares = before;
+      Shares own(shares.locations);
+      region.layout.add_shares(at, end, own);
+      if (unchanged(id, version))
+        shares.add(own);
+      else
         shares.unknown += end - at;
-      }
     }
     at = end;
   }

@@ -4,7 +4,8 @@
 // numa-test link=hearth topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang
 // numa-test name=huge-pages link=hearth topologies=8x1,holes huge-pages=always
 // numa-test name=units-of-huge-pages link=hearth topologies=4x4 huge-pages=madvise args=huge HEARTH_HUGE_PAGES=true
-// numa-test name=large link=hearth topologies=8x1 args=large
+// numa-test name=large-fine link=hearth topologies=8x1 "args=large fine"
+// numa-test name=large-blocked link=hearth topologies=8x1 "args=large blocked"
 // numa-test name=balancing link=hearth topologies=8x1 balancing=on
 // numa-test name=cpuset link=hearth topologies=8x1 cpus=2-5 nodes=1-3
 // numa-test name=refused link=hearth topologies=8x1 refuse=mbind,set_mempolicy args=refused
@@ -285,15 +286,15 @@ static void in_units_of_huge_pages(void) {
   omp_malloc_free(block);
 }
 
-static void one_gibibyte(void) {
+static void one_gibibyte(int fine) {
   const size_t size = 1ul << 30;
   int before = mappings();
-  char* block = omp_malloc_specific(size, OMP_MALLOC_FINE);
-  CHECK(mappings() - before <= 4);
-  check_in_turns(block, size);
-  omp_malloc_free(block);
-  block = omp_malloc_specific(size, OMP_MALLOC_BLOCKED);
-  check_blocked(block, size);
+  char* block = omp_malloc_specific(size, fine ? OMP_MALLOC_FINE : OMP_MALLOC_BLOCKED);
+  CHECK(mappings() - before <= (fine ? 4 : count + 4));
+  if (fine)
+    check_in_turns(block, size);
+  else
+    check_blocked(block, size);
   omp_malloc_free(block);
 }
 
@@ -337,7 +338,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(what, "huge") == 0) {
     in_units_of_huge_pages();
   } else if (strcmp(what, "large") == 0) {
-    one_gibibyte();
+    one_gibibyte(argc > 2 && strcmp(argv[2], "fine") == 0);
   } else {
     fine_goes_round_page_by_page();
     coarse_blocks_take_turns();
