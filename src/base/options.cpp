@@ -63,7 +63,8 @@ constexpr O kOptions[] = {
      .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes: standard leaves it to the operating system, "
                 "fine goes round page by page, coarse goes round by whole allocations, blocked gives each node one part, "
                 "nearest stays with the thread that asks."},
-    {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .fallback = "false", .legal = kBoolean,
+    {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true,
+     .fallback = "false", .legal = kBoolean,
      .meaning = "Whether omp_malloc() distributes blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
                 "pages are switched off where neighbouring pages belong to different nodes."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
