@@ -151,7 +151,7 @@ void arrive_at_join(Thread* self) {
   Team* team = self->team;
   Member* me = self->member;
   const int tid = self->tid;
-  const std::uint64_t bare = std::uint64_t{team->epoch} << 1;
+  const std::uint64_t bare = std::uint64_t{team->epoch()} << 1;
   bool pending = !me->implicit.children.all_complete();
   me->in_barrier = true;
   if (!team->flat)
@@ -180,7 +180,7 @@ void wait_for_join(Thread* self) {
     alone(self);
     return;
   }
-  const std::uint64_t bare = std::uint64_t{team->epoch} << 1;
+  const std::uint64_t bare = std::uint64_t{team->epoch()} << 1;
   bool pending = !me->implicit.children.all_complete();
   me->in_barrier = true;
   wait_until(

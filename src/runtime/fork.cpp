@@ -124,7 +124,7 @@ Team* begin_region(Thread* self, const Region& region) {
 
   const bool resized = size != team->size;
   Member& mine = *team->members[0];
-  const std::uint32_t epoch = ++team->epoch;
+  const std::uint32_t epoch = team->epoch() + 1;
   if (HEARTH_UNLIKELY(resized || team->cancel.load(std::memory_order_relaxed) != 0)) {
     // Members that sat out, joined or left barriers early count on from the furthest of all.
     std::uint64_t base = mine.phase;
@@ -144,9 +144,10 @@ Team* begin_region(Thread* self, const Region& region) {
   if (HEARTH_UNLIKELY(mine.singles != 0)) team->singles.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
     team->tasked.store(0, std::memory_order_relaxed);
-  team->parent_task = self->task;
-  team->icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
-  team->region_group = region.group;
+  if (HEARTH_UNLIKELY(team->parent_task != self->task)) team->parent_task = self->task;
+  Icvs* const icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
+  if (HEARTH_UNLIKELY(team->icvs != icvs)) team->icvs = icvs;
+  if (HEARTH_UNLIKELY(team->region_group != region.group)) team->region_group = region.group;
   if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
     team->num_teams = self->team->num_teams;
     team->team_num = self->team->team_num;
@@ -165,11 +166,10 @@ Team* begin_region(Thread* self, const Region& region) {
   } else {
     line.data = region.data;
   }
+  // Pairs with the acquire loads of `go` in serve_team().
+  line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1, std::memory_order_release);
   if (size > 1) {
     count_shared_write();
-    // Pairs with the acquire loads of `go` in serve_team().
-    line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1,
-                  std::memory_order_release);
     team->go_events.notify_all();
   }
 

@@ -31,7 +31,7 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   team->num_teams = how.num_teams;
   team->team_num = how.team_num;
   team->icvs = &team->own_icvs;
-  ++team->epoch;
+  team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 2, std::memory_order_relaxed);
   self->team = team;
   self->member = team->members[0];
   self->tid = 0;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "memory/owners.h"
 #include "runtime/affinity.h"
+#include "runtime/check.h"
 #include "runtime/footprint.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
@@ -142,6 +143,7 @@ const Location* locations_near(Location from) {
 }
 
 bool several_locations() {
+  if (check::on) return true;  // footprints are what it is about
   const policy::TaskPolicy& policy = *process.policy;
   if (policy.deals_here_always() || policy.one_queue()) return false;
   if (settings().machine.empty() && !kernel_has_several_nodes()) return false;
@@ -206,7 +208,7 @@ void check_page_map(Neighbourhood& all) {
 Location deal(Thread* self, Task* task) {
   Neighbourhood& all = *task->team->neighbourhood;
   Footprint& footprint = *task->footprint;
-  const std::uint32_t epoch = task->team->epoch;
+  const std::uint32_t epoch = task->team->epoch();
   if (HEARTH_UNLIKELY(all.checked_epoch.load(std::memory_order_relaxed) != epoch)) {
     all.checked_epoch.store(epoch, std::memory_order_relaxed);
     check_page_map(all);

@@ -8,8 +8,10 @@
 
 #include "base/log.h"
 #include "memory/allocators.h"
+#include "memory/takeover.h"
 #include "policy/task_policy.h"
 #include "runtime/affinity.h"
+#include "runtime/check.h"
 #include "runtime/crash.h"
 #include "runtime/events.h"
 #include "runtime/initial_task.h"
@@ -125,8 +127,7 @@ void in_fork_child() {
         if (child != nullptr) lose_workers(child);
       team->members[mine->tid] = mine;
       self->retire.store(true, std::memory_order_relaxed);
-      ++team->epoch;
-      team->fork.go.store(std::uint64_t{team->epoch} << 32 | 1, std::memory_order_relaxed);
+      team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 1, std::memory_order_relaxed);
       break;
     }
   }
@@ -206,22 +207,28 @@ void initialize_once() {
   pthread_key_create(&exit_key, on_thread_exit);
   pthread_atfork(nullptr, nullptr, in_fork_child);
   init_affinity();
+  check::start();
   process.several_locations = several_locations();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = process.cpus;
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
   process.initialized.store(true, std::memory_order_release);
+  memory::take_over_malloc(
+      {.kind = settings().distribute.kind, .least = settings().distribute.least, .huge = settings().huge_pages});
   events::start_tool();
+  if (check::on) events::active_word = true;
   display_at_start(display_facts());
 }
 
-// A program that asks for a display gets it, even if it never calls the runtime.
+// A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over before the program's
+// first large block.
 [[gnu::constructor]] void at_load() {
-  if (std::getenv("OMP_DISPLAY_ENV") != nullptr) initialize();
+  if (std::getenv("OMP_DISPLAY_ENV") != nullptr || std::getenv("HEARTH_DISTRIBUTE") != nullptr) initialize();
 }
 
 [[gnu::destructor]] void at_exit() {
   if (!process.initialized.load(std::memory_order_acquire)) return;
+  check::finish();
   events::close_tool();
   std::uint64_t served[2] = {0, 0};
   for_each_thread(

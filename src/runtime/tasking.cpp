@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "policy/task_policy.h"
+#include "runtime/check.h"
 #include "runtime/depend.h"
 #include "runtime/detach.h"
 #include "runtime/events.h"
@@ -50,6 +51,7 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
     task->flags &= ~kTaskOwnsIcvs;
   }
   if (task->is(kTaskFootprint)) drop_footprint(task);
+  if (task->is(kTaskAnnounced)) drop_announced(task);
   if (task->depends != nullptr) drop_depend_table(self, task);
 }
 
@@ -219,9 +221,6 @@ Task* find_task(Thread* self, Accept accept, bool last_look) {
   return body_ended_with_event_fulfilled(task);
 }
 
-// Whatever the task's clauses say.
-bool runs_at_once_always(Thread* self) { return self->task->is(kTaskFinal) || self->team->size == 1; }
-
 // A cancelled task with an event: whoever has the handle may still fulfil it, and recycles the descriptor then.
 [[gnu::cold, gnu::noinline]] void finish_discarded(Thread* self, Task* task) {
   if (task->is(kTaskHasDepend)) release_dependences(self, task, false);
@@ -261,7 +260,9 @@ ompt_task_status_t status_after_body(const Task* task) {
     events::cancel_discarded(self, task);
   } else {
     if (task->is(kTaskChunk)) events::taskloop_chunk(self, task);
+    if (check::on) check::task_begin(self, task);
     run_body(self, task);
+    if (check::on) check::task_end(self);
   }
   events::task_end(self, task, outer, cancelled ? ompt_task_cancel : status_after_body(task));
   self->ompt_codeptr = codeptr;
@@ -391,10 +392,12 @@ void begin_undeferred(Thread* self, Task* task) {
   if (events::active()) events::undeferred_begin(self, self->task, task);
   self->task = task;
   ++self->tasks_served;
+  if (events::active() && check::on) check::task_begin(self, task);
 }
 
 void end_undeferred(Thread* self, Task* task) {
   Task* outer = task->parent.load(std::memory_order_relaxed);
+  if (events::active() && check::on) check::task_end(self);
   if (events::active()) events::task_end(self, task, outer, status_after_body(task));
   self->task = outer;
   if (HEARTH_LIKELY(task->brood == nullptr)) {
@@ -526,7 +529,7 @@ void begin_implicit_task(Thread* self, Member* member) {
   task.icvs = team->icvs;
   task.group = team->region_group;
   task.children.open(self);
-  if (HEARTH_UNLIKELY(team->resync_epoch == team->epoch)) {
+  if (HEARTH_UNLIKELY(team->resync_epoch == team->epoch())) {
     member->phase = team->phase_base;
     restart_member(member);
   }

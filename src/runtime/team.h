@@ -108,13 +108,13 @@ struct Team {
 
   ForkLine fork;
 
-  // Constant within a region, except where noted; written by the primary before the fork.
+  // Constant within a region, except where noted; written by the primary before the fork, and only what has changed: a
+  // write would cost every worker a transfer of the line.
   alignas(kCacheLinePair) Relaxed<std::int32_t> size{1};  // threads of this region
   std::int32_t capacity = 0;                              // member slots, of which `staffed` have a thread
   std::int32_t staffed = 1;
   std::int32_t level = 0;          // nested parallel regions around, this one included
   std::int32_t active_level = 0;   // those with more than one thread
-  std::uint32_t epoch = 0;         // as in fork.go
   std::uint32_t resync_epoch = 0;  // the last region whose members take their phase from phase_base
   std::uint64_t phase_base = 0;
   Relaxed<bool> flat{true};  // barriers: everybody reads everybody's arrival, instead of a tree
@@ -159,6 +159,8 @@ struct Team {
   alignas(kCacheLinePair) WorkShares* workshares = nullptr;  // workshare.h
 
   Member& primary() { return *members[0]; }
+  /// Which of the team's regions this is. For its members, inside the region.
+  std::uint32_t epoch() const { return static_cast<std::uint32_t>(fork.go.load(std::memory_order_relaxed) >> 32); }
 };
 
 }  // namespace hearth::rt

@@ -88,8 +88,7 @@ void disband(Team* team) {
   }
   const std::int32_t workers = team->staffed - 1;
   if (workers > 0) {
-    const std::uint64_t epoch = ++team->epoch;
-    team->fork.go.store(epoch << 32 | 1,
+    team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 1,
                         std::memory_order_release);  // pairs with the acquire in serve_team()
     team->go_events.notify_all();
     Spinner spinner;

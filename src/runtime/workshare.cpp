@@ -40,7 +40,7 @@ WorkShares* make_workshares(Team* team) {
 
 // Which construct is cancelled: the region and the barriers met in it.
 std::uint64_t cancel_mark(const Thread* self) {
-  return std::uint64_t{self->team->epoch} << 32 | static_cast<std::uint32_t>(self->member->phase + 1);
+  return std::uint64_t{self->team->epoch()} << 32 | static_cast<std::uint32_t>(self->member->phase + 1);
 }
 
 }  // namespace
