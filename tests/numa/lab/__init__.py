@@ -5,6 +5,7 @@ parts.py       what a machine is made of: QEMU, kernel, initramfs (with init.sh)
 machine.py     boots one machine and runs a batch of jobs in it
 checks.py      `run test`: what the kernel's calls and Hearth do on each machine
 measure.py     `run bench`: matrices of last-level-cache misses, by runtime
+las.py         `run bench --suite las`: the six benchmarks of the paper
 matrix.py      those matrices as text and as a picture
 main.py        the command line
 """

@@ -70,7 +70,7 @@ def _write_batch(share, jobs, environment):
     (share / "batch.sh").write_text("\n".join(lines) + "\n")
 
 
-def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048):
+def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048, l2_kib=256):
     kernel = parts.kernel()
     result = [parts.qemu(), "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
               "-serial", f"file:{share}/console", "-no-reboot", "-machine", "q35", "-accel", ACCELERATOR, "-cpu", "max",
@@ -83,7 +83,8 @@ def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048):
               "-fsdev", f"local,id=share,path={share},security_model=none",
               "-device", "virtio-9p-pci,fsdev=share,mount_tag=share"]
     if measuring:
-        arguments = [str(parts.plugin()), *topology.plugin_arguments(), f"llc={llc_kib}", f"out={share}/regions"]
+        arguments = [str(parts.plugin()), *topology.plugin_arguments(), f"llc={llc_kib}", f"l2={l2_kib}",
+                     f"out={share}/regions"]
         result += ["-plugin", ",".join(arguments)]
     return result
 
@@ -101,13 +102,13 @@ def _result(share, number, job, seconds):
 
 
 def run(topology, jobs, measuring=False, kernel_arguments=(), environment=None, limit_s=3600, on_boot=None,
-        on_result=None, llc_kib=2048):
+        on_result=None, llc_kib=2048, l2_kib=256):
     """Returns a Result per job. Raises MachineFailed if the machine dies or runs out of time; then says what it said."""
     share = pathlib.Path(tempfile.mkdtemp(prefix="hearth-numa.", dir="/var/tmp"))
     results = []
     try:
         _write_batch(share, jobs, environment or {})
-        command = command_line(topology, share, measuring, kernel_arguments, llc_kib)
+        command = command_line(topology, share, measuring, kernel_arguments, llc_kib, l2_kib)
         with open(share / "qemu", "wb") as said:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                                        preexec_fn=_die_with_parent)

@@ -4,10 +4,11 @@ import dataclasses
 import json
 import pathlib
 import re
+import statistics
 import sys
 import time
 
-from . import checks, machine, matrix, measure, parts
+from . import checks, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
 NAMES = {"hearth": "Hearth"}
@@ -61,9 +62,12 @@ def _parser():
 
     bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
     with_hearth(bench)
+    bench.add_argument("--suite", choices=("blocks", "las"), default="blocks",
+                       help="tasks that rewrite blocks, or the six benchmarks of the paper (a quarter of an hour)")
     bench.add_argument("--quick", action="store_true", help="one case per compiler")
     bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
+    bench.add_argument("--way", action="append", choices=las.WAYS, help="suite las: only it; repeatable")
     bench.add_argument("--repeats", type=int, default=5, help="regions per process, of which the median counts (5)")
     bench.add_argument("--huge-pages", choices=("never", "madvise", "always"), default="never")
     bench.add_argument("--balancing", action="store_true", help="the kernel's automatic NUMA balancing on")
@@ -117,8 +121,36 @@ def _test(options):
     return 1 if failed else 0
 
 
+def _bench_las(options, hearth):
+    chosen = [case for case in las.cases(options.quick) if options.only.search(case.title)]
+    if not chosen:
+        raise parts.MissingPart("no case has such a name")
+
+    def tell(one, seconds):
+        print(f"  {one.case.title:30} {one.way:9} remote {one.remote / 1000:8.1f} k   local {matrix.percent(one.share):>7}   "
+              f"in the model {statistics.median(one.costs) / 1000:8.1f} k   heaviest thread {one.balance:.2f} x   "
+              f"({seconds:.1f} s)", file=sys.stderr, flush=True)
+
+    results = las.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats, options.way,
+                      on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"), on_measured=tell,
+                      huge_pages=options.huge_pages, balancing=options.balancing,
+                      extra=dict(item.split("=", 1) for item in options.set))
+    if options.json:
+        options.json.write_text(json.dumps([
+            {"case": one.case.title, "runtime": one.way, "balances": one.balances, "remote": one.remotes,
+             "model": one.costs, "matrices": [each.memory for each in one.matrices],
+             "typical": min(one.matrices, key=lambda each: abs(each.remote_cost(one.distances) - one.remote)).memory}
+            for one in results]) + "\n")
+    print(las.table(results), end="")
+    if options.write_docs:
+        _write_docs(las.table(results), "las-bench")
+    return 0
+
+
 def _bench(options):
     hearth = _hearth(options.hearth)
+    if options.suite == "las":
+        return _bench_las(options, hearth)
     chosen = [case for case in measure.cases(options.quick) if options.only.search(case.title)]
     if not chosen:
         raise parts.MissingPart("no case has such a name")
@@ -147,13 +179,13 @@ def _bench(options):
         options.svg.write_text(matrix.as_svg(rows, HEADING))
     print(measure.table(results), end="")
     if options.write_docs:
-        _write_docs(measure.table(results))
+        _write_docs(measure.table(results), "numa-bench")
     return 0
 
 
-def _write_docs(table):
+def _write_docs(table, place):
     text = DOCS.read_text()
-    marks = re.compile(r"(<!-- numa-bench:begin -->\n).*(<!-- numa-bench:end -->)", re.S)
+    marks = re.compile(rf"(<!-- {place}:begin -->\n).*(<!-- {place}:end -->)", re.S)
     if not marks.search(text):
         raise parts.MissingPart(f"{DOCS.name} has no place for the table")
     DOCS.write_text(marks.sub(lambda match: match.group(1) + table + match.group(2), text))

@@ -167,15 +167,16 @@ def build(command, sources, output, libraries=()):
     partial.rename(output)
 
 
-def program(source, compiler="gcc", libraries=(), flags=()):
-    """Path of the program that this compiler makes of one C file, with OpenMP; `flags` may name folders and defines."""
+def program(source, compiler="gcc", libraries=(), flags=(), more=()):
+    """Path of the program that this compiler makes of one C file, with OpenMP; `flags` may name folders and defines,
+    `more` files that belong to it."""
     output = OUTPUT / "programs" / f"{source.stem}.{compiler}"
     command = [{"gcc": "gcc", "clang": "clang-19"}[compiler], "-O2", "-g", "-std=gnu11", "-D_GNU_SOURCE", "-Wall",
                "-Wextra", "-fopenmp", f"-I{NUMA}", f"-I{ROOT / 'include'}", *flags]
     stamp = output.with_name(output.name + ".command")
     line = " ".join([*command, *libraries])
     headers = [*NUMA.glob("*.h"), *source.parent.glob("*.h"), *(ROOT / "include").glob("**/*.h")]
-    if not (newer(output, [source, *headers]) and stamp.exists() and stamp.read_text() == line):
-        build(command, [source], output, libraries)
+    if not (newer(output, [source, *more, *headers]) and stamp.exists() and stamp.read_text() == line):
+        build(command, [source, *more], output, libraries)
         write_whole(stamp, line.encode())
     return output
