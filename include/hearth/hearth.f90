@@ -8,9 +8,9 @@
 !   ...
 !   call omp_malloc_free(p)
 module hearth
-  use, intrinsic :: iso_c_binding, only: c_int, c_size_t, c_ptr, c_funptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_size_t, c_intptr_t, c_ptr, c_funptr
   implicit none
-  private :: c_int, c_size_t, c_ptr, c_funptr
+  private :: c_int, c_size_t, c_intptr_t, c_ptr, c_funptr
 
   enum, bind(c)
     enumerator :: OMP_MALLOC_STANDARD = 0
@@ -19,6 +19,13 @@ module hearth
     enumerator :: OMP_MALLOC_NEAREST = 4
     enumerator :: OMP_MALLOC_BLOCKED = 5
     enumerator :: OMP_MALLOC_INTERLEAVED = 6
+  end enum
+
+  enum, bind(c)
+    enumerator :: HEARTH_READ = 1
+    enumerator :: HEARTH_WRITE = 2
+    enumerator :: HEARTH_READ_WRITE = 3
+    enumerator :: HEARTH_DECIDES = 4
   end enum
 
   interface
@@ -111,5 +118,25 @@ module hearth
       integer(c_int), value :: count
       integer(c_size_t) :: unknown
     end function
+
+    ! Addresses are c_loc() of a variable with the target attribute.
+    subroutine hearth_task_footprint(begin, length, access) bind(c)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: begin
+      integer(c_size_t), value :: length
+      integer(c_int), value :: access
+    end subroutine
+    subroutine hearth_task_footprint_strided(base, rows, row_bytes, pitch, access) bind(c)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: base
+      integer(c_size_t), value :: rows, row_bytes, pitch
+      integer(c_int), value :: access
+    end subroutine
+    subroutine hearth_taskloop_footprint(base, bytes_per_iteration, access) bind(c)
+      import :: c_int, c_intptr_t, c_ptr
+      type(c_ptr), value :: base
+      integer(c_intptr_t), value :: bytes_per_iteration
+      integer(c_int), value :: access
+    end subroutine
   end interface
 end module hearth

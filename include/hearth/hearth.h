@@ -104,6 +104,35 @@ int hearth_owner(const void *address);
  * of. Large ranges of memory that this header's calls did not distribute are sampled. */
 size_t hearth_bytes_by_location(const void *begin, size_t length, size_t *bytes, int count);
 
+/* ---- What tasks touch ------------------------------------------------------------------------------------------------- */
+
+/* A task runs where its data lies when Hearth knows its data: its footprint. The depend clause tells it (and, with clang, the
+ * affinity clause, which is better); these calls tell what clauses cannot. What they say wins over clauses. It is a hint: a
+ * wrong one costs time, never correctness, and the memory is never read or written by the call. `hearth check` compares
+ * footprints with what tasks really touch; docs/footprints.md says which to use when.
+ *
+ * A call is about the next task that the calling task makes, whatever it does before that; several calls add up (up to 1024
+ * ranges), and that task consumes them. It may be made outside of tasks, too: there the implicit task counts. A task that
+ * ends without making another takes with it what it has said. When the next construct is a taskloop, all its tasks have
+ * what was said. Where there is one location only the calls do nothing. */
+
+typedef enum hearth_access {
+  HEARTH_READ = 1,
+  HEARTH_WRITE = 2,      /* a written byte counts twice: it travels twice */
+  HEARTH_READ_WRITE = 3,
+  HEARTH_DECIDES = 4     /* added to one of the others: accessed so intensely that only ranges with this mark count */
+} hearth_access_t;
+
+/* The task touches `length` bytes at `begin`. `access` is a hearth_access_t, or a sum with HEARTH_DECIDES; any other number,
+ * or a length of 0: the call says nothing. */
+void hearth_task_footprint(const void *begin, size_t length, int access);
+/* ... `rows` rows of row_bytes each, `pitch` bytes from one row's begin to the next: a block of a matrix. */
+void hearth_task_footprint_strided(const void *base, size_t rows, size_t row_bytes, size_t pitch, int access);
+/* Before a taskloop: its k-th iteration, counted from 0 in the order of the loop, touches bytes_per_iteration bytes at
+ * base + k * bytes_per_iteration. Negative for loops that go down in memory (then base is where iteration 0 begins, and
+ * -bytes_per_iteration its size). Each of its tasks is dealt by its own iterations. Before a task: nothing. */
+void hearth_taskloop_footprint(const void *base, ptrdiff_t bytes_per_iteration, int access);
+
 #ifdef __cplusplus
 }
 #endif

@@ -104,7 +104,8 @@ HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*,
     uncommon_task(self, what, if_clause, (flags & hearth::abi::kGompDepend) != 0 ? depend : nullptr);
     return;
   }
-  if (!if_clause || rt::runs_at_once(self)) {
+  // A task that may be dealt elsewhere knows no cut-off, which is for tasks that would be queued here.
+  if (!if_clause || (rt::runs_at_once(self) && (!self->task->is(rt::kTaskAnnounced) || rt::runs_at_once_always(self)))) {
     Task* task = rt::new_task(self, 0, hearth::abi::common_task_flags(flags));
     task->function = fn;
     task->data = data;

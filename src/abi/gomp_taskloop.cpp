@@ -86,6 +86,7 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
   if (HEARTH_UNLIKELY(rt::is_cancelled(self->task))) return;
   if ((flags & hearth::abi::kGompPriority) != 0) what.priority = priority;
   auto* bounds = static_cast<std::uint64_t*>(what.data);
+  const auto footprint = rt::LoopFootprint::announced_by(self->task);
   const bool grouped = (flags & hearth::abi::kGompNogroup) == 0;
   if (grouped) {
     rt::taskgroup_begin(self);
@@ -110,14 +111,18 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
                    plan,
                    start,
                    step};
-    rt::run_taskloop(self, loop, plan.tasks, deferred && (flags & hearth::abi::kGompFinal) == 0);
+    const bool deferrable = deferred && (flags & hearth::abi::kGompFinal) == 0;
+    if (footprint && deferrable && !rt::runs_at_once_always(self))
+      rt::deal_taskloop(self, loop, plan, footprint);
+    else
+      rt::run_taskloop(self, loop, plan.tasks, deferrable);
     if (grouped) rt::taskgroup_end(self);
     return;
   }
   if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const std::uint64_t end = start + plan.size_of(i) * step;
-    const bool here = !deferred || (what.priority == 0 && rt::runs_at_once(self));
+    const bool here = !deferred || (what.priority == 0 && (footprint ? rt::runs_at_once_always(self) : rt::runs_at_once(self)));
     if (here && what.copy == nullptr && !rt::events::active()) {
       bounds[0] = start;
       bounds[1] = end;
@@ -128,6 +133,7 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
       auto* own = static_cast<std::uint64_t*>(task->data);
       own[0] = start;
       own[1] = end;
+      if (footprint) footprint.give(task, plan.first_of(i), plan.size_of(i));
       if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(i), plan.size_of(i));
       if (here)
         rt::run_undeferred(self, task);

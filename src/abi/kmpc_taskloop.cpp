@@ -113,6 +113,7 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
               bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict, Duplicate duplicate) {
   if (grouped) rt::taskgroup_begin(self);
   hearth::abi::take_priority(pattern);
+  const auto footprint = rt::LoopFootprint::of_pattern(pattern);
   std::uint64_t lower = *lower_at;
   const std::uint64_t upper = *upper_at;
   std::uint64_t iterations = 0;
@@ -128,7 +129,11 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
   const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount, strict, self->team->size);
   if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) && pattern->priority == 0) {
     PlainLoop loop = plain_loop(pattern, plan, lower_at, upper_at, stride);
-    rt::run_taskloop(self, loop, plan.tasks, deferred && !pattern->is(rt::kTaskFinal));
+    const bool deferrable = deferred && !pattern->is(rt::kTaskFinal);
+    if (footprint && deferrable && !rt::runs_at_once_always(self))
+      rt::deal_taskloop(self, loop, plan, footprint);
+    else
+      rt::run_taskloop(self, loop, plan.tasks, deferrable);
     hearth::abi::discard_kmp_task(self, pattern);
     if (grouped) rt::taskgroup_end(self);
     return;
@@ -140,6 +145,7 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
     Task* task = copy_of(self, pattern);
     *moved(lower_at, pattern, task) = lower;
     *moved(upper_at, pattern, task) = last ? upper : next - static_cast<std::uint64_t>(stride);
+    if (footprint) footprint.give(task, plan.first_of(i), plan.size_of(i));
     if (duplicate != nullptr) duplicate(kmp_task_of(task), kmp_task_of(pattern), last);
     if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(i), plan.size_of(i));
     if (deferred)

@@ -97,6 +97,7 @@ enum TaskFlag : std::uint32_t {
   kTaskHasDepend = 1u << 9,     // `node` is set
   kTaskNamesDepend = 1u << 10,  // has a depend clause; told to tools
   kTaskProxy = 1u << 11,        // completed by somebody outside (kmpc proxy, target nowait)
+  kTaskAnnounced = 1u << 12,    // `announced` is set
   kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
   kTaskTarget = 1u << 15,
   kTaskNoDiscard =
@@ -144,6 +145,7 @@ struct alignas(kCacheLine) Task {
   DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
   Footprint* footprint = nullptr;              // kTaskFootprint: what the clauses say that it touches
+  Footprint* announced = nullptr;              // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
   // Frames and data of OMPT: written only while a tool is active.
   std::uint64_t ompt_task_data = 0;
   Task* ompt_outer = nullptr;  // what its thread was running when it took this task

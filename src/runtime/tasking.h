@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/events.h"
+#include "runtime/footprint.h"
 #include "runtime/runtime.h"
 #include "runtime/thread.h"
 
@@ -28,6 +29,7 @@ inline Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
   task->depends = nullptr;
   if (HEARTH_UNLIKELY((flags & (kTaskDetachable | kTaskProxy)) != 0))
     task->detach_state.store(kDetachRunning, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(parent->is(kTaskAnnounced))) take_announced(parent, task);
   return task;
 }
 
@@ -96,8 +98,11 @@ Icvs& own_icvs(Thread* self);
 /// Start an implicit task in a member's slot.
 void begin_implicit_task(Thread* self, Member* member);
 
+/// Whatever the task's clauses say.
+inline bool runs_at_once_always(Thread* self) { return self->team->size == 1 || self->task->is(kTaskFinal); }
+
 inline bool runs_at_once(Thread* self) {
-  return self->team->size == 1 || self->task->is(kTaskFinal) ||
+  return runs_at_once_always(self) ||
          (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
 }
 
@@ -110,7 +115,7 @@ inline void run_body(Thread* self, Task* task) {
 
 /// What a task owns besides its descriptor.
 inline bool has_belongings(const Task* task) {
-  return task->is(kTaskOwnsIcvs | kTaskFootprint) || task->depends != nullptr;
+  return task->is(kTaskOwnsIcvs | kTaskFootprint | kTaskAnnounced) || task->depends != nullptr;
 }
 
 /// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its descendants

@@ -17,6 +17,8 @@
 #include <cstdint>
 
 #include "runtime/events.h"
+#include "runtime/footprint.h"
+#include "runtime/taskloop.h"
 #include "runtime/tasking.h"
 
 namespace hearth::rt {
@@ -100,6 +102,19 @@ void run_taskloop(Thread* self, Loop& loop, std::uint64_t tasks, bool deferrable
     const std::uint64_t piece = tasks / (taskloop::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size));
     range.most_hidden = piece == 0 ? 1 : piece;
     cost = {loop.body(), taskloop::run_sharing(self, loop, range, true)};
+  }
+}
+
+/// All tasks of a loop whose footprint is known: pieces that are dealt to where their bytes are, and split further only
+/// there.
+template <class Loop>
+void deal_taskloop(Thread* self, Loop& loop, const TaskloopPlan& plan, const LoopFootprint& footprint) {
+  const std::uint64_t piece = plan.tasks / (taskloop::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size)) + 1;
+  for (std::uint64_t first = 0; first < plan.tasks; first += piece) {
+    const std::uint64_t last = (plan.tasks - first < piece ? plan.tasks : first + piece) - 1;
+    Task* range = loop.defer(self, {first, last + 1, piece});
+    footprint.give(range, plan.first_of(first), plan.first_of(last) + plan.size_of(last) - plan.first_of(first));
+    spawn(self, range);
   }
 }
 

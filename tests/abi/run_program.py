@@ -88,6 +88,18 @@ def main():
             sh(need("gfortran"), "-O2", os.path.join(include, "hearth/hearth.f90"), source("memory.f90"), *link)
         for distribution in ("coarse",) if case == "memory_fortran" else ("standard", "fine", "coarse"):
             run(distribution, text="right", HEARTH_MACHINE="opteron-6172x4", OMP_DATA_DISTRIBUTION=distribution)
+    elif case in ("footprint_gcc", "footprint_clang", "footprint_cxx", "footprint_fortran"):
+        include = os.path.join(HERE, "../../include")
+        link = ["-L" + os.path.dirname(arguments.library), "-lhearth", "-o", "program"]
+        if case == "footprint_fortran":
+            sh(need("gfortran"), "-O2", "-fopenmp", os.path.join(include, "hearth/hearth.f90"), source("footprint.f90"), *link)
+        elif case == "footprint_cxx":
+            sh(need("clang"), "-O2", "-fopenmp", "-x", "c++", "-I" + include, source("footprint.c"), *link, "-lstdc++")
+        else:
+            sh(need(case.rsplit("_", 1)[1]), "-O2", "-fopenmp", "-I" + include, source("footprint.c"), *link)
+        for machine in ("", "opteron-6172x4"):
+            for threads in ("1", "2", "8"):
+                run(text="right", HEARTH_MACHINE=machine, OMP_NUM_THREADS=threads)
     elif case == "target":
         sh(need("gcc"), "-O2", "-fopenmp", source("target.c"), "-o", "program")
         run(text="right")

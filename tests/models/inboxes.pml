@@ -1,0 +1,134 @@
+/* Waiting across inboxes (src/runtime/tasking.cpp: find_by_distance, help_descendants): one worker at each of two locations, and
+ * in each inbox so few tasks that every threshold of stealing forbids to rob them. A, dealt to location 0, waits for its child a
+ * in location 1's inbox; B, dealt to location 1, for its child b in location 0's. A waiter may run its own descendants only. C
+ * and D, nobody's children, may lie in front of the children.
+ *
+ * The protocol: a worker looks at its own inbox, stepping over tasks that it may not run; the last look before it sleeps goes to
+ * the far inbox, too, whatever lies there; whoever deals or finishes a task wakes all. Without any one of these
+ * tests/models/run finds a worker that sleeps for ever (an invalid end state). The wake-up itself is event_count.pml's.
+ */
+#define A 0
+#define B 1
+#define C 2
+#define D 3
+#define TASKS 6
+
+chan inbox[2] = [TASKS] of { byte };
+bool done[6];
+byte finished;
+byte news;                      /* changes whenever somebody is told */
+bool asleep[2];
+
+inline notify() { news++; asleep[0] = false; asleep[1] = false }
+
+inline deal(t, where) {
+  atomic {
+    inbox[where]!t;
+#ifndef NO_WAKE_WHEN_DEALT
+    notify()
+#else
+    skip
+#endif
+  }
+}
+
+inline finish(t) {
+  atomic {
+    done[t] = true;
+    finished++;
+#ifndef NO_WAKE_WHEN_FINISHED
+    notify()
+#else
+    skip
+#endif
+  }
+}
+
+/* For a waiter whose only descendant is `wanted`. */
+inline take_descendant(where, wanted, got) {
+  atomic {
+    if
+#ifndef NO_STEPPING_OVER
+    :: inbox[where]??[eval(wanted)] -> inbox[where]??eval(wanted); got = true
+#else
+    :: inbox[where]?[eval(wanted)] -> inbox[where]?eval(wanted); got = true
+#endif
+    :: else -> skip
+    fi
+  }
+}
+
+inline take_any(where, task, got) {
+  atomic {
+    if
+    :: nempty(inbox[where]) -> inbox[where]?task; got = true
+    :: else -> skip
+    fi
+  }
+}
+
+inline sleep_unless_told(me, key) {
+  atomic {
+    if
+    :: news == key -> asleep[me] = true
+    :: else -> skip
+    fi
+  };
+  !asleep[me]
+}
+
+inline wait_for(me, wanted) {
+  do
+  :: done[wanted] -> break
+  :: else ->
+    key = news;
+    got = false;
+    take_descendant(me, wanted, got);
+#ifndef NO_FAR_LAST_LOOK_OF_WAITERS
+    if
+    :: !got -> take_descendant(1 - me, wanted, got)
+    :: else -> skip
+    fi;
+#endif
+    if
+    :: got -> finish(wanted)
+    :: else ->
+      if
+      :: done[wanted] -> break
+      :: else -> sleep_unless_told(me, key)
+      fi
+    fi
+  od
+}
+
+proctype worker(byte me) {
+  byte task, key;
+  bool got;
+  do
+  :: finished == TASKS -> break
+  :: else ->
+    key = news;
+    got = false;
+    take_any(me, task, got);
+    if                                          /* the last look; earlier ones obey the threshold, and find nothing */
+    :: !got -> take_any(1 - me, task, got)
+    :: else -> skip
+    fi;
+    if
+    :: !got ->
+      if
+      :: finished == TASKS -> break
+      :: else -> sleep_unless_told(me, key)
+      fi
+    :: got && task == A -> deal(4, 1); wait_for(me, 4); finish(A)
+    :: got && task == B -> deal(5, 0); wait_for(me, 5); finish(B)
+    :: else -> finish(task)
+    fi
+  od
+}
+
+init {
+  atomic { run worker(0); run worker(1) }
+  deal(A, 0); deal(B, 1); deal(C, 0); deal(D, 1);
+  finished == TASKS
+}
