@@ -39,6 +39,10 @@ constexpr O kOptions[] = {
     {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
      .legal = "on or off",
      .meaning = "With off, hearth run leaves the program with the OpenMP runtime it came with."},
+    {.id = Id::hearth_check, .name = "HEARTH_CHECK", .type = O::text, .trusted_only = true,
+     .fallback = "none", .legal = "a folder that can be written to",
+     .meaning = "Regions run on one thread, and what each task with a footprint touches is written down in a file in this "
+                "folder. hearth check sets it."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
      .fallback = "locality", .legal = "locality, work-stealing or central",
      .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "

@@ -1,12 +1,14 @@
 // The subcommands of `hearth`, one file each. Each returns the exit status.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace hearth::cli {
 
 // Exit statuses of our own, kept apart from what programs commonly return; those of a program pass through.
+inline constexpr int kExitDiffers = 1;  // `hearth check` has found something
 inline constexpr int kExitUsage = 2;  // bad arguments
 inline constexpr int kExitVerify =
     3;  // the program ended well, but --verify found that Hearth did not serve it all
@@ -21,7 +23,12 @@ struct RunRequest {
   std::string verify_file;  // where the JSON goes; empty: printed only
 };
 
-int run_main(const RunRequest& request);
+/// `afterwards` is called when the program has ended, before this process ends like it.
+int run_main(const RunRequest& request, const std::function<void()>& afterwards = {});
+
+/// `hearth check`: run_main(), and then what the tasks touched: as text on standard error, or as JSON in a file (empty:
+/// standard output).
+int check_main(const RunRequest& request, bool json, const std::string& json_file);
 
 /// `names`: only these options; empty: all.
 int env_main(bool json, const std::vector<std::string>& names);

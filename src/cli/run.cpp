@@ -257,7 +257,7 @@ Installation find_installation() {
   return found;
 }
 
-int run_main(const RunRequest& request) {
+int run_main(const RunRequest& request, const std::function<void()>& afterwards) {
   const Program program = inspect_program(request.command.front());
   if (!program.can_start()) {
     say("{}", explain(program));
@@ -314,6 +314,7 @@ int run_main(const RunRequest& request) {
 
   bool good = true;
   if (request.verify) good = report_served(read_report(report.path()), program, request.verify_file, off);
+  if (afterwards) afterwards();
   if (WIFSIGNALED(status) && is_crash(WTERMSIG(status)) && !off) {
     say("{} was ended by signal {} ({}). To see whether Hearth has a part in it, run it on its own OpenMP "
         "runtime: "

@@ -379,6 +379,8 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.steal_threshold = static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
+  const std::string_view folder = read_text(in, Id::hearth_check, keeper);
+  out.check_folder = folder.empty() ? nullptr : folder.data();
   const std::string_view file = read_text(in, Id::hearth_verify_file, keeper);
   out.verify_file = file.empty() ? nullptr : file.data();
 
@@ -410,6 +412,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   read_displays(in, out, keeper);
   read_tools(in, out, keeper);
   name_ignored(in);
+  if (out.check_folder != nullptr) out.serial = true;  // one task at a time
   return out;
 }
 
@@ -494,6 +497,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       break;
     case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
+    case Id::hearth_check: text.add(in.check_folder == nullptr ? "none" : std::string_view(in.check_folder)); break;
     case Id::hearth_verify_file:
       text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file));
       break;

@@ -54,6 +54,7 @@ struct Settings {
   policy::Threshold steal_threshold = policy::Threshold::hops;       // HEARTH_STEAL_THRESHOLD
   int task_cutoff = 256;              // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;           // HEARTH_MACHINE: empty for the real one; topology parses
+  const char* check_folder = nullptr;  // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* verify_file = nullptr;  // HEARTH_VERIFY_FILE: where verify_report() appends, or null
 
   // Teams. A list holds one value per nesting level; the last one counts for all deeper levels.

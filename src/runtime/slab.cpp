@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
+#include "runtime/check.h"
 #include "runtime/task.h"
 #include "runtime/thread.h"
 
@@ -23,7 +24,9 @@ int class_for(std::size_t payload) {
 
 void* map_chunk() {
   void* p = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
+  if (p == MAP_FAILED) return nullptr;
+  if (check::on) check::leave_out(p, kChunk);
+  return p;
 }
 
 // Take back everything that other threads returned, sorted into the free lists.
