@@ -42,7 +42,8 @@ def run(options):
         listing = sample.run([overhead, "--list"], runtimes.environment(hearth, 2), 20)
         rows = [line.split("\t")[0] for line in listing.splitlines() if options.filter in line.split("\t")[0]]
         for threads in THREADS:
-            environment = runtimes.environment(hearth, threads, options.bound, extra=options.extra)
+            environment = runtimes.environment(hearth, threads, options.bound,
+                                               extra={"OMP_WAIT_POLICY": "active", **(options.extra or {})})
             for row in rows:
                 for _ in range(rounds):
                     try:

@@ -287,11 +287,11 @@ Thread* register_root_thread() {
 void sched_yield_quietly() { sched_yield(); }
 
 bool Spinner::look_at_clock() {
+  if (sleeps_at_once()) return false;
   const std::int64_t limit = process.spin_ns;
-  if (limit == 0 || crowded()) return false;
   // The awaited thread may sit on this very CPU, above all when it has just been created; without a yield it
   // would get there at the next timer tick.
-  if ((turns_ & (kYield - 1)) == 0) sched_yield();
+  if ((turns_ & (kYield - 1)) == 0 || crowded()) sched_yield();
   if (limit == INT64_MAX) return true;
   const std::int64_t now = now_ns();
   if (deadline_ == 0) {

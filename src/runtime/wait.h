@@ -37,8 +37,11 @@ class Spinner {
   static constexpr std::uint32_t kYield = 1024;  // some 25 us: waits of a busy team never get there
   // More threads want to run than there are CPUs: the awaited one may need this very core.
   static bool crowded() { return process.busy_threads.load(std::memory_order_relaxed) > process.cpus; }
+  static bool sleeps_at_once() {
+    return process.spin_ns == 0 || (crowded() && process.spin_ns != INT64_MAX);  // active means never
+  }
   bool look_at_clock();
-  const std::uint32_t look_ = crowded() || process.spin_ns == 0 ? 1 : kLook;  // a power of two
+  const std::uint32_t look_ = sleeps_at_once() ? 1 : kLook;  // a power of two
   std::uint32_t turns_ = 0;
   std::int64_t deadline_ = 0;
 };
