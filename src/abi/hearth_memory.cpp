@@ -77,8 +77,14 @@ void* allocate_specific(omp_malloc_distribution_t distribution, std::size_t alig
 
 Distribution by_environment() { return {.kind = settings().data_distribution}; }
 
+/// A block of ours, and not of malloc's, whose memory may be managed too (memory/takeover.h).
+bool is_ours(const void* block) {
+  memory::ManagedBlock managed;
+  return memory::is_managed(block) && !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
+}
+
 void release(void* block) {
-  if (memory::is_managed(block))
+  if (is_ours(block))
     memory::managed_release(block);
   else
     std::free(block);
@@ -129,7 +135,7 @@ HEARTH_EXPORT void* omp_malloc_realloc(void* block, std::size_t size) {
     release(block);
     return nullptr;
   }
-  return memory::is_managed(block) ? memory::managed_resize(block, size) : std::realloc(block, size);
+  return is_ours(block) ? memory::managed_resize(block, size) : std::realloc(block, size);
 }
 
 HEARTH_EXPORT void* hearth_malloc_distributed(std::size_t size, std::size_t block_bytes,

@@ -67,9 +67,14 @@ constexpr O kOptions[] = {
      .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes: standard leaves it to the operating system, "
                 "fine goes round page by page, coarse goes round by whole allocations, blocked gives each node one part, "
                 "nearest stays with the thread that asks."},
+    {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true,
+     .fallback = "standard",
+     .legal = "standard, fine, coarse or blocked, optionally followed by ,min= and a size of 4K or more; units B, K, M, G, T",
+     .meaning = "How the blocks of malloc(), new and their kin that have at least so many bytes (128K) are spread over the "
+                "NUMA nodes, in words of OMP_DATA_DISTRIBUTION. Set by hearth run --distribute, which also preloads what it takes."},
     {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true,
      .fallback = "false", .legal = kBoolean,
-     .meaning = "Whether omp_malloc() distributes blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
+     .meaning = "Whether omp_malloc() and HEARTH_DISTRIBUTE distribute blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
                 "pages are switched off where neighbouring pages belong to different nodes."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
      .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",

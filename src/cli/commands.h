@@ -17,6 +17,7 @@ inline constexpr int kExitNotFound = 127;
 
 struct RunRequest {
   std::vector<std::string> command;
+  std::string distribute;  // HEARTH_DISTRIBUTE; empty: as the environment says
   std::string policy;   // empty: as the environment says
   std::string threads;  // OMP_NUM_THREADS; empty: as the environment says
   bool verify = false;
@@ -37,6 +38,7 @@ int env_main(bool json, const std::vector<std::string>& names);
 struct Installation {
   std::string library;  // libhearth.so
   std::string audit;    // libhearth-audit.so
+  std::string malloc;   // libhearth-malloc.so
 };
 Installation find_installation();
 

@@ -30,6 +30,13 @@ std::string check_threads(const std::string& text) {
                      parsed.column(), option(OptionId::omp_num_threads).legal);
 }
 
+std::string check_distribute(const std::string& text) {
+  const auto parsed = rt::parse_distribute(text);
+  if (parsed) return {};
+  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure),
+                     parsed.column(), option(OptionId::hearth_distribute).legal);
+}
+
 /// Cuts the program and its arguments off the arguments of `hearth run` and `hearth check`: they begin behind "--", or with the
 /// first word that is neither an option nor an option's value, and belong to the program whatever they look
 /// like.
@@ -38,7 +45,9 @@ std::vector<std::string> split_command(std::vector<std::string>& arguments) {
   if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return command;
   std::size_t i = 1;
   while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
-    i += arguments[i] == "--policy" || arguments[i] == "--threads" ? 2 : 1;
+    const bool has_value =
+        arguments[i] == "--distribute" || arguments[i] == "--policy" || arguments[i] == "--threads";
+    i += has_value ? 2 : 1;
   }
   if (i >= arguments.size()) return command;
   command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i + (arguments[i] == "--" ? 1 : 0)),
@@ -68,7 +77,10 @@ int main(int argc, char** argv) {
   cli::RunRequest request;
   CLI::App* run =
       app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
-  run->add_option("--policy", request.policy, "Who gets a ready task: work-stealing or central")
+  run->add_option("--distribute", request.distribute,
+                  "Spread malloc's large blocks over the NUMA nodes: fine, coarse or blocked, and ,min=128K")
+      ->check(check_distribute);
+  run->add_option("--policy", request.policy, "Who gets a ready task: locality, work-stealing or central")
       ->check(check_policy);
   run->add_option("--threads", request.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
       ->check(check_threads);

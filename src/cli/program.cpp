@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -69,8 +71,14 @@ class MappedFile {
   std::string_view data_;
 };
 
-/// The first OpenMP entry point that the file's symbol tables define.
-std::string defined_entry_point(const MappedFile& file, const Elf64_Ehdr& header) {
+constexpr std::string_view kEntryPoints[] = {"GOMP_parallel", "__kmpc_fork_call"};
+// Of allocators that people link into programs under names of their own: jemalloc (also Rust's and C++'s), tcmalloc,
+// mimalloc, rpmalloc.
+constexpr std::string_view kAllocators[] = {"je_malloc", "_rjem_malloc", "tc_malloc", "mi_malloc", "rpmalloc"};
+
+/// The first of these names that the file's symbol tables define.
+template <std::size_t N>
+std::string defined_name(const MappedFile& file, const Elf64_Ehdr& header, const std::string_view (&wanted)[N]) {
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
     if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||
@@ -85,7 +93,7 @@ std::string defined_entry_point(const MappedFile& file, const Elf64_Ehdr& header
       const auto symbol = file.at<Elf64_Sym>(offset);
       if (symbol.st_shndx == SHN_UNDEF) continue;
       const std::string_view name = file.string_at(names.sh_offset + symbol.st_name);
-      if (name == "GOMP_parallel" || name == "__kmpc_fork_call") return std::string(name);
+      if (std::find(std::begin(wanted), std::end(wanted), name) != std::end(wanted)) return std::string(name);
     }
   }
   return {};
@@ -104,7 +112,8 @@ void inspect_elf(const MappedFile& file, Program& program) {
     const auto segment = file.at<Elf64_Phdr>(header.e_phoff + std::uint64_t{i} * header.e_phentsize);
     if (segment.p_type == PT_INTERP) interpreter = file.string_at(segment.p_offset);
   }
-  program.own_runtime = defined_entry_point(file, header);
+  program.own_runtime = defined_name(file, header, kEntryPoints);
+  program.own_allocator = defined_name(file, header, kAllocators);
   if (interpreter.empty()) {
     // ld.so called as a program has no interpreter either, but is a loader.
     is_loader_itself = is_loader_itself && program.path.find("/ld-") != std::string::npos;

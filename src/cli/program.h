@@ -23,6 +23,9 @@ struct Program {
   Problem problem = Problem::none;
   std::string own_runtime;  // an OpenMP entry point that the file itself defines ("GOMP_parallel"), if any
 
+  // An allocator that the file itself defines beside malloc ("je_malloc"), if any.
+  std::string own_allocator;
+
   bool can_start() const { return problem != Problem::not_found && problem != Problem::not_executable; }
 };
 

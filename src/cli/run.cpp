@@ -63,8 +63,15 @@ bool switched_off() {
   return on && !on.value;
 }
 
+/// Does anybody want malloc's blocks distributed? A bad value counts as yes: the library complains of it.
+bool distributes() {
+  const char* value = std::getenv("HEARTH_DISTRIBUTE");
+  return value != nullptr && !same_word(trim(value), "standard");
+}
+
 /// Make the loader of everything that is executed from now on choose Hearth.
 void redirect(const Installation& installation) {
+  if (distributes()) prepend("LD_PRELOAD", installation.malloc);
   setenv("HEARTH_AUDIT_TARGET", installation.library.c_str(), 1);
   if (audit_is_cheap()) {
     prepend("LD_AUDIT", installation.audit);
@@ -253,6 +260,8 @@ Installation find_installation() {
     if (found.audit.empty() && is_file(root + folder + "/libhearth-audit.so")) {
       found.audit = root + folder + "/libhearth-audit.so";
     }
+    if (found.malloc.empty() && is_file(root + folder + "/libhearth-malloc.so"))
+      found.malloc = root + folder + "/libhearth-malloc.so";
   }
   return found;
 }
@@ -264,20 +273,30 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
     return program.problem == Program::Problem::not_found ? kExitNotFound : kExitNotExecutable;
   }
 
+  if (!request.distribute.empty()) setenv("HEARTH_DISTRIBUTE", request.distribute.c_str(), 1);
   if (!request.policy.empty()) setenv("HEARTH_POLICY", request.policy.c_str(), 1);
   if (!request.threads.empty()) setenv("OMP_NUM_THREADS", request.threads.c_str(), 1);
 
   const bool off = switched_off();
   if (!off) {
     const Installation installation = find_installation();
-    if (installation.library.empty() || installation.audit.empty()) {
+    const char* const missing = installation.library.empty()                   ? "libhearth.so"
+                                : installation.audit.empty()                   ? "libhearth-audit.so"
+                                : distributes() && installation.malloc.empty() ? "libhearth-malloc.so"
+                                                                               : nullptr;
+    if (missing != nullptr) {
       say("{} is missing from this installation (looked in lib/hearth and lib beside the folder of this "
           "program).",
-          installation.library.empty() ? "libhearth.so" : "libhearth-audit.so");
+          missing);
       return kExitNotExecutable;
     }
     const std::string reason = explain(program);
     if (!reason.empty()) say("{} Running it as it is.", reason);
+    if (distributes() && !program.own_allocator.empty()) {
+      say("{} has an allocator of its own linked into itself (it defines {}). What that one gives out is not "
+          "distributed, and lies where its first touch puts it.",
+          program.path, program.own_allocator);
+    }
     redirect(installation);
   }
 

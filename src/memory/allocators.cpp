@@ -181,7 +181,8 @@ struct Facts {
 
 Facts facts_of(void* block) {
   ManagedBlock managed;
-  if (is_managed(block) && block_at(block, managed))
+  // malloc's memory may be managed too, under the header of a plain block.
+  if (is_managed(block) && block_at(block, managed) && managed.tag != kTagOfMalloc)
     return {block, {block, managed.capacity, managed.tag}, managed.size, true};
   const Header& header = header_of(block);
   // Everything behind the header may be the program's: alignment may have left less room in front than was

@@ -515,6 +515,8 @@ std::uint32_t index_of(const MemoryHomes& machine, Location home) {
 
 }  // namespace
 
+bool reserve_managed_range() { return ready(); }
+
 void* managed_allocate(const ManagedRequest& request) {
   const MemoryHomes& machine = memory_homes();
   if (!is_legal(request) || machine.homes.count == 0 || !ready()) return nullptr;

@@ -41,10 +41,16 @@ struct ManagedRequest {
   bool huge = false;  // the unit is a huge page, for blocks of at least one
 };
 
+/// The tag of blocks that a program has from malloc (takeover.h): whoever finds one may not take it for his own.
+inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
+
 inline constexpr std::size_t kLargestInSlab = std::size_t{1} << 20;
 /// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
 /// populated at once, piece by piece.
 inline constexpr std::size_t kMostPieces = 1024;
+
+/// Reserves the range of addresses now, and not with the first block. False: there is none (said once).
+bool reserve_managed_range();
 
 /// A block, or null: no memory, size 0, an alignment that is no power of two, or no range of addresses to
 /// manage (ulimit -v; said once). Not for `standard` and `environment`, which are malloc's.

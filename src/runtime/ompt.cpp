@@ -296,6 +296,7 @@ ompt_start_tool_result_t* find_tool() {
     if (result == nullptr) report("...searching tool libraries failed.\nNo OMP tool loaded.\n");
   }
   if (result != nullptr) report("Success.\nTool was started and is using the OMPT interface.\n");
+  dlerror();  // the program shall not find the message of a search in vain
   return result;
 }
 

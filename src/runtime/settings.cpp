@@ -327,6 +327,16 @@ void read_thread_limits(const OptionReader& in, Settings& out) {
   }
 }
 
+void read_distribute(const OptionReader& in, Settings& out) {
+  const GivenValue& given = in[Id::hearth_distribute];
+  if (!given.given()) return;
+  const auto parsed = parse_distribute(given.value);
+  if (parsed)
+    out.distribute = parsed.value;
+  else
+    complain_about(Id::hearth_distribute, given, parsed, option(Id::hearth_distribute).fallback);
+}
+
 void read_displays(const OptionReader& in, Settings& out, Keeper& keeper) {
   const GivenValue& env = in[Id::omp_display_env];
   if (env.given()) {
@@ -365,6 +375,33 @@ void name_ignored(const OptionReader& in) {
 }
 
 }  // namespace
+
+Parsed<Distribute> parse_distribute(std::string_view text) {
+  static constexpr Kind kKinds[] = {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked};
+  static constexpr std::string_view kNames[] = {"standard", "fine", "coarse", "blocked"};
+  static constexpr std::string_view kLeast = "min=";
+  constexpr std::uint64_t kLeastPossible = 4096, kMostPossible = std::uint64_t{1} << 46;
+  Parsed<Distribute> result;
+  const auto fail = [&](ParseFailure failure, std::size_t at) {
+    result.failure = failure;
+    result.at = at;
+    return result;
+  };
+  ListReader list(text);
+  std::string_view item;
+  list.next(item);
+  const auto word = parse_word(item, kNames, 4);
+  if (!word) return fail(word.failure, list.offset() + word.at);
+  result.value.kind = kKinds[word.value];
+  if (!list.next(item)) return result;
+  if (!same_word(item.substr(0, kLeast.size()), kLeast))
+    return fail(ParseFailure::unknown_word, list.offset());
+  const auto least = parse_size(item.substr(kLeast.size()), 1, kMostPossible);
+  if (!least) return fail(least.failure, list.offset() + kLeast.size() + least.at);
+  if (least.value < kLeastPossible) return fail(ParseFailure::out_of_range, list.offset() + kLeast.size());
+  result.value.least = static_cast<std::size_t>(least.value);
+  return list.next(item) ? fail(ParseFailure::trailing, list.offset()) : result;
+}
 
 Settings parse_settings(const OptionReader& in, char* storage, std::size_t storage_size) {
   Settings out;
@@ -408,6 +445,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.default_device = read_count(in, Id::omp_default_device, 0, 0);
   out.allocator = read_text(in, Id::omp_allocator, keeper);
   out.data_distribution = kDistributions[read_word(in, Id::omp_data_distribution, kDistributionNames, 0)];
+  read_distribute(in, out);
   out.huge_pages = read_boolean(in, Id::hearth_huge_pages, false);
   read_displays(in, out, keeper);
   read_tools(in, out, keeper);
@@ -494,6 +532,12 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::omp_data_distribution:
       for (std::size_t i = 0; i < std::size(kDistributions); ++i)
         if (kDistributions[i] == in.data_distribution) text.add(kDistributionNames[i]);
+      break;
+    case Id::hearth_distribute:
+      text.add(std::string_view(kind_name(in.distribute.kind)));
+      if (in.distribute.kind == Kind::standard) break;
+      text.add(",min=");
+      write_bytes(text, in.distribute.least);
       break;
     case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;

@@ -45,6 +45,13 @@ struct Schedule {
   int chunk = 0;  // 0: not given, the kind's own default
 };
 
+/// HEARTH_DISTRIBUTE: which blocks of malloc are distributed, and how.
+struct Distribute {
+  placement::Kind kind = placement::Kind::standard;
+  std::size_t least = std::size_t{128} << 10;  // smaller blocks stay malloc's
+};
+Parsed<Distribute> parse_distribute(std::string_view text);
+
 struct Settings {
   // Hearth's own.
   bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
@@ -93,6 +100,7 @@ struct Settings {
   TargetOffload target_offload = TargetOffload::default_;
   int default_device = 0;
   placement::Kind data_distribution = placement::Kind::standard;  // OMP_DATA_DISTRIBUTION
+  Distribute distribute;                                          // HEARTH_DISTRIBUTE
   bool huge_pages = false;                                        // HEARTH_HUGE_PAGES
   std::string_view
       allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset

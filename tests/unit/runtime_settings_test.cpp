@@ -115,6 +115,26 @@ TEST(Settings, ProcBindIsOneWordOrAListOfPolicies) {
   }
 }
 
+TEST(Settings, DistributeIsADistributionAndALeastSize) {
+  using placement::Kind;
+  const auto unset = parse({});
+  EXPECT_EQ(unset->settings.distribute.kind, Kind::standard);
+  EXPECT_EQ(text(*unset, OptionId::hearth_distribute), "standard");
+  const auto plain = parse({"HEARTH_DISTRIBUTE= Fine "});
+  EXPECT_EQ(plain->settings.distribute.kind, Kind::fine);
+  EXPECT_EQ(plain->settings.distribute.least, 128u << 10);
+  EXPECT_EQ(text(*plain, OptionId::hearth_distribute), "fine,min=128K");
+  const auto given = parse({"HEARTH_DISTRIBUTE=blocked , MIN=4096"});
+  EXPECT_EQ(given->settings.distribute.kind, Kind::blocked);
+  EXPECT_EQ(given->settings.distribute.least, 4096u);
+  EXPECT_EQ(plain->messages + given->messages, "");
+  for (const char* bad : {"fine,min=4095", "fine,max=1M", "nearest", "fine,", "fine,min=1M,min=1M", "fine,min="}) {
+    const auto r = parse({(std::string("HEARTH_DISTRIBUTE=") + bad).c_str()});
+    EXPECT_EQ(r->settings.distribute.kind, Kind::standard) << bad;
+    EXPECT_EQ(lines(r->messages), 1) << bad;
+  }
+}
+
 TEST(Settings, Schedules) {
   struct Case {
     const char* value;

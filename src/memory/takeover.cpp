@@ -1,0 +1,130 @@
+// libhearth.so's side of the takeover of malloc (takeover.h). Everything but the count of mappings is written
+// once, before libhearth-malloc.so hears of it, and constant from then on. Any thread.
+#include "memory/takeover.h"
+
+#include <atomic>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/parse.h"
+#include "memory/managed.h"
+
+namespace hearth::memory {
+namespace {
+
+using placement::Kind;
+
+constinit TakeoverRequest taken;
+
+// The kernel gives a process so many mappings (65530) and then refuses all: threads, libraries, malloc. A
+// program may have that many large blocks; half of them are left to everybody else.
+constinit std::int64_t most_mappings = 65530 / 2;
+constinit std::atomic<std::int64_t> mappings{0};
+
+void read_most_mappings() {
+  const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  char text[32];
+  const ssize_t length = read(file, text, sizeof(text));
+  close(file);
+  if (length <= 0) return;
+  const auto most = parse_integer({text, static_cast<std::size_t>(length)}, 0, INT32_MAX);
+  if (most) most_mappings = most.value / 2;
+}
+
+/// What a block with a region of its own takes: each of its parts, and the unused rest of its last granule.
+std::int64_t mappings_of(Kind kind, std::size_t bytes) {
+  if (kind == Kind::blocked) return memory_homes().homes.count + 1;
+  return bytes <= kLargestInSlab ? 0 : 2;
+}
+
+void* allocate(std::size_t alignment, std::size_t size, int zeroed) {
+  const std::int64_t more = mappings_of(taken.kind, size);
+  if (mappings.fetch_add(more, std::memory_order_relaxed) + more <= most_mappings) {
+    void* block = managed_allocate({.what = {.kind = taken.kind},
+                                    .size = size,
+                                    .alignment = alignment,
+                                    .tag = kTagOfMalloc,
+                                    .zeroed = zeroed != 0,
+                                    .huge = taken.huge});
+    if (block != nullptr) return block;
+  }
+  mappings.fetch_sub(more, std::memory_order_relaxed);
+  return nullptr;
+}
+
+/// The block at `address`, for a caller that is about to use it.
+ManagedBlock block_of(const void* address) {
+  ManagedBlock block;
+  if (!block_at(address, block) || block.begin != address)
+    fatal("%p is no block of malloc's, or was freed before.", address);
+  return block;
+}
+
+void release(void* address) {
+  const ManagedBlock block = block_of(address);
+  if (block.tag == kTagOfMalloc)
+    mappings.fetch_sub(mappings_of(taken.kind, block.capacity), std::memory_order_relaxed);
+  managed_release(address);
+}
+
+void* resize(void* address, std::size_t size) {
+  const ManagedBlock before = block_of(address);
+  void* const other = managed_resize(address, size);
+  if (other == nullptr || before.tag != kTagOfMalloc) return other;
+  const std::int64_t more =
+      mappings_of(taken.kind, block_of(other).capacity) - mappings_of(taken.kind, before.capacity);
+  if (more != 0) mappings.fetch_add(more, std::memory_order_relaxed);
+  return other;
+}
+
+std::size_t size_of(const void* address) { return block_of(address).size; }
+
+void missed(std::size_t size) {
+  HEARTH_WARN_ONCE(
+      "%zu bytes of malloc are not distributed: there are too many large blocks for the kernel's mappings "
+      "(vm.max_map_count), or no addresses for it (ulimit -v). They lie where their first touch puts them.",
+      size);
+}
+
+}  // namespace
+
+void take_over_malloc(const TakeoverRequest& request) {
+  if (request.kind == Kind::standard) return;
+  if (hearth_take_over_malloc_1 == nullptr) {
+    warn(
+        "HEARTH_DISTRIBUTE: libhearth-malloc.so is not preloaded, so the blocks of malloc are not "
+        "distributed. "
+        "Start the program with `hearth run`, or put the file into LD_PRELOAD.");
+    return;
+  }
+  if (!memory_homes().several() || !reserve_managed_range()) return;
+  taken = request;
+  read_most_mappings();
+  const HearthTakeover how{.least = request.least,
+                           .begin = owner_table.base(),
+                           .bytes = owner_table.size(),
+                           .allocate = allocate,
+                           .resize = resize,
+                           .release = release,
+                           .size_of = size_of,
+                           .missed = missed};
+  const char* other = nullptr;
+  const bool done = hearth_take_over_malloc_1(&how, &other) != 0;
+  if (!done)
+    warn(
+        "HEARTH_DISTRIBUTE: malloc is %s's in this program, not the C library's. None of its blocks are "
+        "distributed; they lie where their first touch puts them.",
+        other != nullptr ? other : "somebody else");
+  else if (other != nullptr)
+    warn(
+        "HEARTH_DISTRIBUTE: %s has an allocator of its own beside malloc. What it gives out is not "
+        "distributed, "
+        "and lies where its first touch puts it.",
+        other);
+}
+
+}  // namespace hearth::memory
