@@ -78,10 +78,11 @@ TEST(Settings, ABadValueIsOneLineAndTheFallback) {
 }
 
 TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
-  const char* kFreeText[] = {"HEARTH_MACHINE",        "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT",
-                             "OMP_ALLOCATOR",         "OMP_PLACES",         "OMP_TOOL_LIBRARIES",
-                             "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY",  "KMP_AFFINITY",
-                             "KMP_HW_SUBSET"};  // read by those who know the machine or the file system
+  const char* kFreeText[] = {"HEARTH_CHECK",        "HEARTH_MACHINE",        "HEARTH_VERIFY_FILE",
+                             "OMP_AFFINITY_FORMAT", "OMP_ALLOCATOR",         "OMP_PLACES",
+                             "OMP_TOOL_LIBRARIES",  "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY",
+                             "KMP_AFFINITY",        "KMP_HW_SUBSET"};  // read by those who know the machine
+                                                                       // or the file system
   for (std::size_t i = 0; i < kOptionCount; ++i) {
     const Option& row = option(option_at(i));
     if (row.role == Option::ignored || row.role == Option::harmless) continue;
@@ -128,7 +129,8 @@ TEST(Settings, DistributeIsADistributionAndALeastSize) {
   EXPECT_EQ(given->settings.distribute.kind, Kind::blocked);
   EXPECT_EQ(given->settings.distribute.least, 4096u);
   EXPECT_EQ(plain->messages + given->messages, "");
-  for (const char* bad : {"fine,min=4095", "fine,max=1M", "nearest", "fine,", "fine,min=1M,min=1M", "fine,min="}) {
+  for (const char* bad :
+       {"fine,min=4095", "fine,max=1M", "nearest", "fine,", "fine,min=1M,min=1M", "fine,min="}) {
     const auto r = parse({(std::string("HEARTH_DISTRIBUTE=") + bad).c_str()});
     EXPECT_EQ(r->settings.distribute.kind, Kind::standard) << bad;
     EXPECT_EQ(lines(r->messages), 1) << bad;
@@ -245,7 +247,7 @@ TEST(DisplayEnv, HasTheFormatOfOpenMp) {
   EXPECT_EQ(plain.find("HEARTH_POLICY"), std::string::npos);
   testing::internal::CaptureStderr();
   display_env(true, {});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'work-stealing'\n"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'locality'\n"),
             std::string::npos);
 }
 
