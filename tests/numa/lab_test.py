@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import checks, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import checks, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -111,6 +111,21 @@ class Measured(unittest.TestCase):
                                         (libgomp, regions, 1), (libgomp, [regions[0], {**regions[1], "complete": False}], 0)):
             with self.assertRaises(machine.MachineFailed):
                 self.take(served, counted, status)
+
+
+class SixBenchmarks(unittest.TestCase):
+    def test_stock_runtimes_run_where_they_can_have_such_memory(self):
+        self.assertIn("stock", las.ways(las.Case("gcc", "map", "fine")))
+        self.assertNotIn("stock", las.ways(las.Case("gcc", "map", "coarse")))
+
+    def test_a_row_compares_counted_misses_and_assignments_with_the_best(self):
+        case = las.Case("clang", "map", "coarse")
+        counted = {"best": [[50, 10], [0, 40]], "locality": [[50, 15], [0, 35]]}
+        results = [las.Measured(case, way, [matrix.Matrix(way, counts)], [1.25], [100.0], [[10, 20], [20, 10]])
+                   for way, counts in counted.items()]
+        row = las.table(results).splitlines()[-1]
+        self.assertIn("**clang map, coarse**", row)
+        self.assertIn("| 1.50 × | 1.00 × | 85.0 % | 1.25 × |", row)
 
 
 class Matrices(unittest.TestCase):

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import pathlib
 import re
-import statistics
 import sys
 import time
 
@@ -63,7 +62,7 @@ def _parser():
     bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
     with_hearth(bench)
     bench.add_argument("--suite", choices=("blocks", "las"), default="blocks",
-                       help="tasks that rewrite blocks, or the six benchmarks of the paper (a quarter of an hour)")
+                       help="tasks that rewrite blocks, or the six benchmarks of the paper (half an hour)")
     bench.add_argument("--quick", action="store_true", help="one case per compiler")
     bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
@@ -128,7 +127,7 @@ def _bench_las(options, hearth):
 
     def tell(one, seconds):
         print(f"  {one.case.title:30} {one.way:9} remote {one.remote / 1000:8.1f} k   local {matrix.percent(one.share):>7}   "
-              f"in the model {statistics.median(one.costs) / 1000:8.1f} k   heaviest thread {one.balance:.2f} x   "
+              f"in the model {one.cost / 1000:8.1f} k   heaviest thread {one.balance:.2f} x   "
               f"({seconds:.1f} s)", file=sys.stderr, flush=True)
 
     results = las.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats, options.way,
