@@ -166,6 +166,7 @@ Team* begin_region(Thread* self, const Region& region) {
   } else {
     line.data = region.data;
   }
+  ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
   // Pairs with the acquire loads of `go` in serve_team().
   line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1, std::memory_order_release);
   if (size > 1) {
@@ -176,7 +177,6 @@ Team* begin_region(Thread* self, const Region& region) {
   self->team = team;
   self->member = &mine;
   self->tid = 0;
-  ++self->regions_served;
   begin_implicit_task(self, &mine);
   if (HEARTH_UNLIKELY(mine.placing != self->placed)) take_place(self, &mine);
   if (events::active()) events::implicit_task_begin(self);
