@@ -7,16 +7,20 @@
 // is checked every time.
 //
 // Plain OpenMP for any compiler. gcc accepts `affinity` and drops it. The two NOPs of region.h mark what
-// tests/numa counts.
+// tests/numa counts. On a real machine, where nothing counts misses for us, `count=pages` makes each task
+// note the node it ran on; after the region the kernel is asked where the pages are, and a line for each pair
+// of nodes says how many pages tasks on the one rewrote on the other.
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "places.h"
 #include "region.h"
 
 enum {
@@ -37,12 +41,16 @@ static struct {
   char apart[kCacheLinePair - sizeof(long)];
 } done_by[kMaxThreads];
 
+/// Of count=pages: how often a task on this node rewrote the block. A block has one task at a time.
+static int rewritten_on[kMaxBlocks][kPlacesMostNodes];
+
 static const char* clause = "depend";
 static const char* order = "in-order";
 static const char* memory = "mmap";
 static int block_count = 256;
 static int rounds = 4;
 static int repeats = 5;
+static bool count_pages = false;
 
 static void fail(const char* what) {
   fprintf(stderr, "blocks: %s\n", what);
@@ -53,7 +61,7 @@ static void usage(void) {
   fail(
       "usage: blocks [clause=affinity|depend|none|loop] [order=in-order|shuffled] "
       "[memory=separate|malloc|mmap] "
-      "[blocks=256] [rounds=4] [repeats=5]");
+      "[blocks=256] [rounds=4] [repeats=5] [count=pages]");
 }
 
 static int number(const char* text, int least, int most) {
@@ -80,6 +88,8 @@ static void read_arguments(int argc, char** argv) {
       rounds = number(value, 1, 1000);
     else if (strcmp(argv[i], "repeats") == 0)
       repeats = number(value, 1, 1000);
+    else if (strcmp(argv[i], "count") == 0 && strcmp(value, "pages") == 0)
+      count_pages = true;
     else
       usage();
   }
@@ -145,8 +155,15 @@ static void first_touch(void) {
   }
 }
 
+static void note_node(int number) {
+  int node = place_of_thread();
+  if (node >= kPlacesMostNodes) fail("a node with a number that is too large");
+  rewritten_on[number][node] += 1;
+}
+
 static void rewrite(Block block, int number) {
   done_by[omp_get_thread_num()].tasks += 1;
+  if (count_pages) note_node(number);
   for (int word = 0; word < kWords; ++word) block[word] += (uint64_t)number;
 }
 
@@ -211,6 +228,28 @@ static double balance(void) {
   return (double)most * threads / (double)all;
 }
 
+/// "pages NODE HOME COUNT" for each pair: COUNT pages of HOME were rewritten by tasks on NODE.
+static void print_pages(void) {
+  static double pages[kPlacesMostNodes][kPlacesMostNodes];
+  memset(pages, 0, sizeof pages);
+  double all = 0;
+  for (int b = 0; b < block_count; ++b) {
+    double homes[kPlacesMostNodes] = {0};
+    places_of_range(blocks[b], kBlockBytes, kBlockBytes / 4096.0, homes);
+    for (int home = 0; home < kPlacesMostNodes; ++home) {
+      for (int node = 0; node < kPlacesMostNodes; ++node)
+        pages[node][home] += homes[home] * rewritten_on[b][node];
+      all += homes[home];
+    }
+  }
+  if (all == 0) fail("the kernel does not tell where pages are: move_pages() is refused");
+  for (int node = 0; node < kPlacesMostNodes; ++node) {
+    for (int home = 0; home < kPlacesMostNodes; ++home) {
+      if (pages[node][home] > 0) printf("pages %d %d %.0f\n", node, home, pages[node][home]);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   read_arguments(argc, argv);
   if (omp_get_max_threads() > kMaxThreads) fail("too many threads");
@@ -234,6 +273,7 @@ int main(int argc, char** argv) {
     get_memory();
     first_touch();
     memset(done_by, 0, sizeof done_by);
+    memset(rewritten_on, 0, sizeof rewritten_on);
     double start = omp_get_wtime();
     NUMA_REGION_BEGIN();
     if (round != NULL)
@@ -244,6 +284,7 @@ int main(int argc, char** argv) {
     double seconds = omp_get_wtime() - start;
     check();
     printf("repeat %d balance %.3f seconds %.6f\n", repeat, balance(), seconds);
+    if (count_pages) print_pages();
     give_memory_back();
   }
   return 0;

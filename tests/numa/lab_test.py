@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import checks, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import checks, demo, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -141,9 +141,38 @@ class Matrices(unittest.TestCase):
         root = xml.etree.ElementTree.fromstring(picture)
         cells = [node for node in root.iter("{http://www.w3.org/2000/svg}rect") if len(node)]
         self.assertEqual(len(cells), 8)
-        self.assertEqual(cells[4].get("fill"), "#08408c", "the heaviest cell of all is the deepest")
+        self.assertEqual(cells[4].get("fill-opacity"), "1.000", "the heaviest cell of all is the deepest")
         texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
         self.assertLess(texts.index("50.0 % local"), texts.index("100.0 % local"))
+
+
+    def test_side_by_side_every_cell_stands_below_its_node_and_the_shares_below_the_runtimes(self):
+        stock, hearth = (matrix.Matrix(f"a case: {name}", counts) for name, counts in
+                         (("libgomp", [[30, 20], [30, 20]]), ("Hearth", [[50, 0], [0, 50]])))
+        lines = matrix.side_by_side([stock, hearth]).splitlines()
+        self.assertEqual([line.split() for line in lines[1:]],
+                         [["libgomp", "Hearth"], ["memory", "of", "node", "0", "1", "0", "1"],
+                          ["core", "of", "node", "0", "30", "20", "50", "."], ["1", "30", "20", ".", "50"],
+                          ["50.0", "%", "local", "100.0", "%", "local"]])
+        self.assertEqual(lines[3].index("30") + 1, lines[2].index("0"))
+        coloured = matrix.side_by_side([stock, hearth], colour=True)
+        self.assertNotIn("\033", "".join(lines))
+        self.assertEqual(coloured.count("\033[48;5;19;38;5;231m 50 "), 2, "the heaviest cells are the deepest")
+
+
+class Here(unittest.TestCase):
+    def test_pages_are_counted_by_repeat(self):
+        text = "runtime x\nrepeat 0 balance 1 seconds 1\npages 0 1 7\npages 1 1 3\nrepeat 1 balance 1 seconds 1\npages 0 0 5\n"
+        self.assertEqual(demo.pages(text, 2), [[[0, 7], [0, 3]], [[5, 0], [0, 0]]])
+
+    def test_a_case_is_a_row_with_the_typical_matrix_of_each_runtime(self):
+        case = measure.Case("gcc", "depend", "shuffled", "mmap")
+        counts = [[[1, 9], [9, 1]], [[2, 8], [8, 2]], [[9, 1], [1, 9]]]
+        results = [measure.Measured(case, runtime, [matrix.Matrix(runtime, each) for each in counts], [1.0])
+                   for runtime in ("libgomp", "hearth")]
+        (row,) = demo.rows(results, "pages")
+        self.assertEqual([each.runtime for each in row], ["libgomp", "Hearth"])
+        self.assertEqual([each.local_share for each in row], [0.2, 0.2])
 
 
 class Parts(unittest.TestCase):

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 
-from . import checks, las, machine, matrix, measure, parts
+from . import checks, demo, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
 NAMES = {"hearth": "Hearth"}
@@ -85,6 +85,12 @@ def _parser():
     draw.add_argument("file", type=pathlib.Path)
     draw.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     draw.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw them, a row per case")
+
+    for name, text in (("demo", "on 8 nodes, gcc's and clang's binaries on their runtimes and on Hearth: cache misses, side by side"),
+                       ("here", "the same binaries on this machine, no virtual one: pages, side by side")):
+        sub = command(name, text)
+        with_hearth(sub)
+        sub.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw it, too")
 
     command("prepare", "fetch and build what the machines need, boot nothing")
     return parser
@@ -226,11 +232,12 @@ def main():
     machine.stop_on_signals()
     start = time.monotonic()
     try:
-        if options.command != "matrix":
+        if options.command not in ("matrix", "here"):
             parts.initramfs(parts.kernel())
             parts.qemu()
-        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "prepare": _prepare}[
-            options.command](options)
+        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "prepare": _prepare,
+                  "demo": lambda options: demo.virtual(_hearth(options.hearth), options.svg),
+                  "here": lambda options: demo.here(_hearth(options.hearth), options.svg)}[options.command](options)
     except (parts.MissingPart, machine.MachineFailed, checks.BadDirective) as wrong:
         print(f"numa: {wrong}", file=sys.stderr)
         return 2

@@ -1,12 +1,13 @@
-"""Matrices of last-level-cache misses, node of the core by home of the memory: their shares, as text, and as a picture."""
+"""Matrices of last-level-cache misses or pages, node of the core by home of the memory: their shares, as text, and as a picture."""
 import dataclasses
 import html
 
 
 @dataclasses.dataclass
 class Matrix:
-    title: str      # what ran, and after a colon on which runtime
-    memory: list    # rows: node of the core; columns: home of the memory
+    title: str              # what ran, and after a colon on which runtime
+    memory: list            # rows: node of the core; columns: home of the memory
+    what: str = "misses that memory serves"
 
     @property
     def total(self):
@@ -16,6 +17,17 @@ class Matrix:
     def local_share(self):
         local = sum(self.memory[node][node] for node in range(len(self.memory)))
         return local / self.total if self.total else 0.0
+
+    @property
+    def runtime(self):
+        return self.title.rpartition(": ")[2]
+
+    @property
+    def case(self):
+        return self.title.rpartition(": ")[0]
+
+    def part(self, row, column):
+        return self.memory[row][column] / self.total if self.total else 0.0
 
     def remote_cost(self, distances):
         """Remote misses, each weighted by its distance relative to a local one; absolute."""
@@ -36,24 +48,73 @@ def as_text(matrix):
     return "\n".join([*lines, f"  {percent(matrix.local_share)} of {matrix.total} misses are local", ""])
 
 
+# Backgrounds of the terminal's 256 colours from pale to deep; every cell sets its foreground too, so that it can be read on
+# dark and on light terminals.
+_SHADES = (255, 189, 153, 111, 69, 27, 19)
+_BLACK, _WHITE, _FIRST_DEEP_SHADE = 16, 231, 4
+_LABEL = "core of node"
+
+
+def _cell(part, heaviest, colour):
+    text = f"{100 * part:3.0f} " if part >= 0.005 else "    " if colour else "  . "
+    if not colour:
+        return text
+    # Half a per cent and less is nothing; what is left of the scale goes by the square root, or a sixty-fourth were invisible.
+    shade = round((part / heaviest) ** 0.5 * (len(_SHADES) - 1)) if heaviest else 0
+    return f"\033[48;5;{_SHADES[shade]};38;5;{_WHITE if shade >= _FIRST_DEEP_SHADE else _BLACK}m{text}\033[0m"
+
+
+def heaviest_part(matrices):
+    return max((value / matrix.total for matrix in matrices if matrix.total for row in matrix.memory for value in row),
+               default=0)
+
+
+def side_by_side(row, colour=False, heaviest=None):
+    """One case's matrices beside each other, each cell its per cent of that matrix's misses, and the local shares below."""
+    heaviest = heaviest_part(row) if heaviest is None else heaviest
+    nodes = range(len(row[0].memory))
+    bold, plain = ("\033[1m", "\033[0m") if colour else ("", "")
+    left, gap = len(_LABEL) + 3, " " * 6
+    side = max(4 * len(nodes), *(len(matrix.runtime) for matrix in row), len("100.0 % local"))
+
+    def line(label, texts):
+        """A label, and a text as wide as a matrix for each of them."""
+        return "  " + label.rjust(left - 2) + gap.join(" " + text for text in texts)
+
+    def centred(text, mark=""):
+        return mark + text.center(side) + (plain if mark else "")
+
+    def cells(texts):
+        return "".join(texts) + " " * (side - 4 * len(nodes))
+
+    def lines():
+        yield f"  {bold}{row[0].case}{plain}"
+        yield line("", [centred(matrix.runtime, bold) for matrix in row])
+        yield line("memory of node", [cells(f"{node:3} " for node in nodes) for _ in row])
+        for node in nodes:
+            yield line(f"{_LABEL} {node}" if node == 0 else str(node),
+                       [cells(_cell(matrix.part(node, home), heaviest, colour) for home in nodes) for matrix in row])
+        yield line("", [centred(f"{percent(matrix.local_share)} local", bold) for matrix in row])
+    return "\n".join(text.rstrip() for text in lines()) + "\n"
+
+
 _CELL, _GAP, _HEADING, _TOP, _LEFT, _BOTTOM = 34, 70, 34, 86, 56, 72
-_PALE, _DEEP = (240, 244, 250), (8, 64, 140)
+# A card of its own colour, so that it can be read on any page. Cells are one blue over the card, by opacity: that works on both.
 _STYLE = """text{font-family:system-ui,sans-serif;text-anchor:middle;fill:#223}
+.card{fill:#fff;stroke:#d0d7de}.cell{fill:#0b4fa8}
 .heading{font-size:16px;font-weight:600}.title{font-size:14px;font-weight:600}.case{font-size:12px}.axis{font-size:11px;fill:#556}
-.share{font-size:22px;font-weight:700}.cell{font-size:10px;fill:#234}.deep{fill:#fff}"""
-
-
-def _colour(part):
-    return "#" + "".join(f"{round(pale + (deep - pale) * part):02x}" for pale, deep in zip(_PALE, _DEEP))
+.share{font-size:22px;font-weight:700}.number{font-size:10px;fill:#234}.deep{fill:#fff}
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.card{fill:#0d1117;stroke:#30363d}.cell{fill:#4d9bff}.axis{fill:#9aa7b4}
+.number{fill:#c9d6e4}.deep{fill:#06101f}}"""
+_FAINTEST = 0.07
 
 
 def _panel(matrix, left, top, heaviest):
     count = len(matrix.memory)
     side = count * _CELL
     middle = left + side / 2
-    case, _, runtime = matrix.title.rpartition(": ")
-    text = [f'<text x="{middle}" y="{top - 60}" class="title">{html.escape(runtime)}</text>',
-            f'<text x="{middle}" y="{top - 42}" class="case">{html.escape(case)}</text>',
+    text = [f'<text x="{middle}" y="{top - 60}" class="title">{html.escape(matrix.runtime)}</text>',
+            f'<text x="{middle}" y="{top - 42}" class="case">{html.escape(matrix.case)}</text>',
             f'<text x="{middle}" y="{top - 22}" class="axis">home of the memory</text>',
             f'<text transform="translate({left - 26} {top + side / 2}) rotate(-90)" class="axis">node of the core</text>']
     for node in range(count):
@@ -62,17 +123,17 @@ def _panel(matrix, left, top, heaviest):
         text.append(f'<text x="{left - 11}" y="{top + at + 4}" class="axis">{node}</text>')
     for row in range(count):
         for column in range(count):
-            share = matrix.memory[row][column] / matrix.total if matrix.total else 0
+            share = matrix.part(row, column)
             part = share / heaviest if heaviest else 0
             x, y = left + column * _CELL, top + row * _CELL
-            text.append(f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" rx="3" '
-                        f'fill="{_colour(part)}"><title>core of node {row}, memory of node {column}: '
-                        f'{matrix.memory[row][column]:,} misses</title></rect>')
+            text.append(f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" rx="3" class="cell" '
+                        f'fill-opacity="{_FAINTEST + (1 - _FAINTEST) * part:.3f}"><title>core of node {row}, memory of '
+                        f'node {column}: {matrix.memory[row][column]:,}</title></rect>')
             if share >= 0.005:
                 text.append(f'<text x="{x + _CELL / 2}" y="{y + _CELL / 2 + 4}" '
-                            f'class="cell{" deep" if part > 0.5 else ""}">{100 * share:.0f}</text>')
+                            f'class="number{" deep" if part > 0.5 else ""}">{100 * share:.0f}</text>')
     text.append(f'<text x="{middle}" y="{top + side + 30}" class="share">{percent(matrix.local_share)} local</text>')
-    text.append(f'<text x="{middle}" y="{top + side + 50}" class="axis">of {matrix.total:,} misses that memory serves</text>')
+    text.append(f'<text x="{middle}" y="{top + side + 50}" class="axis">of {matrix.total:,} {html.escape(matrix.what)}</text>')
     return text
 
 
@@ -83,12 +144,11 @@ def as_svg(rows, heading):
     width = _LEFT + max(map(len, rows)) * (side + _GAP) - _GAP + 20
     tall = _TOP + side + _BOTTOM
     height = _HEADING + len(rows) * tall
-    heaviest = max((value / matrix.total for matrix in matrices if matrix.total for row in matrix.memory for value in row),
-                   default=0)
+    heaviest = heaviest_part(matrices)
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" role="img">',
              f"<title>{html.escape(heading)}</title>", f"<style>{_STYLE}</style>",
-             f'<rect width="{width}" height="{height}" fill="#fff"/>',
+             f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8" class="card"/>',
              f'<text x="{width / 2}" y="24" class="heading">{html.escape(heading)}</text>']
     for place, row in enumerate(rows):
         for column, matrix in enumerate(row):

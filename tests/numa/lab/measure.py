@@ -13,6 +13,7 @@ from . import machine, parts
 from .matrix import Matrix
 
 BLOCKS = parts.ROOT / "bench" / "las" / "blocks.c"
+BLOCKS_FRAME = (BLOCKS.with_name("places.c"),)
 SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 LIBOMP = pathlib.Path("/usr/lib/llvm-19/lib")
 STOCK = {"gcc": "libgomp", "clang": "libomp"}
@@ -78,7 +79,7 @@ def runtime_folder(runtime, hearth):
 
 def job(case, runtime, hearth, repeats, extra=None):
     folder = runtime_folder(runtime, hearth)
-    program = parts.program(BLOCKS, case.compiler)
+    program = parts.program(BLOCKS, case.compiler, more=BLOCKS_FRAME)
     command = [program, f"clause={case.clause}", f"order={case.order}", f"memory={case.memory}", f"repeats={repeats}"]
     environment = {**BOUND, **((extra or {}) if runtime == "hearth" else {})}
     # The C library lies in the folder of libgomp, which the loader finds by itself.
@@ -87,24 +88,34 @@ def job(case, runtime, hearth, repeats, extra=None):
     return machine.Job(f"{case.title}, {runtime}", command, environment, limit_s=300)
 
 
-def measured(case, runtime, hearth, repeats, result):
-    """The figures of one process; raises MachineFailed unless it ran to its end on the runtime that was chosen."""
-    def refuse(why):
-        raise machine.MachineFailed(f"{result.job.name}: {why}\n{result.out[-1000:]}{result.err[-2000:]}")
+def _refuse(result, why):
+    raise machine.MachineFailed(f"{result.job.name}: {why}\n{result.out[-1000:]}{result.err[-2000:]}")
+
+
+def refuse_unless_served(result, runtime, hearth):
+    """Raises MachineFailed unless the process ran to its end on the runtime that was chosen."""
     if result.timed_out:
-        refuse(f"no end after {result.job.limit_s} s")
+        _refuse(result, f"no end after {result.job.limit_s} s")
     if result.status:
-        refuse(f"exit status {result.status}")
+        _refuse(result, f"exit status {result.status}")
     served = re.search(r"^runtime (.*)$", result.out, re.M)
     folder = runtime_folder(runtime, hearth).resolve()
     if not served or pathlib.Path(served.group(1)).resolve().parent != folder.resolve() and not (
             runtime == "libomp" and "libomp" in pathlib.Path(served.group(1)).resolve().name):
-        refuse(f"another library answered than {folder}")
+        _refuse(result, f"another library answered than {folder}")
+
+
+def balances(result):
+    return [float(text) for text in re.findall(r"balance (\S+)", result.out)]
+
+
+def measured(case, runtime, hearth, repeats, result):
+    """The figures of one process; raises MachineFailed unless it ran to its end on the runtime that was chosen."""
+    refuse_unless_served(result, runtime, hearth)
     if len(result.regions) != repeats or not all(region["complete"] for region in result.regions):
-        refuse(f"{len(result.regions)} regions counted, expected {repeats}")
-    balances = [float(text) for text in re.findall(r"balance (\S+)", result.out)]
+        _refuse(result, f"{len(result.regions)} regions counted, expected {repeats}")
     matrices = [Matrix(runtime, region["memory"]) for region in result.regions]
-    return Measured(case, runtime, matrices, balances)
+    return Measured(case, runtime, matrices, balances(result))
 
 
 def run(topology, chosen, hearth, repeats=5, runtimes=None, on_boot=None, on_measured=None, huge_pages="never",
