@@ -23,6 +23,16 @@ inline void cpu_relax() {
 #endif
 }
 
+/// Asks for the line at `address` to be made ours for writing, ahead of the write.
+inline void prefetch_to_write(const void* address) {
+#if defined(__x86_64__)
+  // __builtin_prefetch() takes the instruction only for newer targets; older processors run it as a NOP.
+  __asm__ __volatile__("prefetchw %0" ::"m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 /// A cheap clock for guesses of how long things take: its unit is a quarter to half a nanosecond.
 inline std::uint64_t ticks() {
 #if defined(__x86_64__) || defined(__i386__)

@@ -108,6 +108,8 @@ void give_back(Thread* self, std::int32_t count) {
 }  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
+  // The last region's workers hold the line while they wait; fetching it takes as long as all that is decided below.
+  if (const Team* last = self->member->hot_child) prefetch_to_write(&last->fork);
   if (events::active() && !region.is_league)
     events::parallel_begin(self, region,
                            region.num_threads > 0 ? region.num_threads : self->task->icvs->nthreads);

@@ -457,9 +457,10 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
 // ---- the process's own
 // ---------------------------------------------------------------------------------------------
 
+constinit Settings process_settings;
+
 namespace {
 
-constinit Settings the_settings;
 constinit OptionReader the_environment;
 constinit bool initialised = false;
 char the_storage[kSettingsStorage];
@@ -679,10 +680,8 @@ void init_settings() {
   if (initialised) return;
   initialised = true;
   the_environment.read(environ, process_is_privileged());
-  the_settings = parse_settings(the_environment, the_storage, sizeof(the_storage));
+  process_settings = parse_settings(the_environment, the_storage, sizeof(the_storage));
 }
-
-const Settings& settings() { return the_settings; }
 
 // ---- displays
 // ------------------------------------------------------------------------------------------------------
@@ -716,7 +715,7 @@ constexpr Id kIcvs[] = {Id::omp_dynamic,
                         Id::omp_debug};
 
 void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
-  if (id == Id::omp_num_threads && the_settings.num_threads_count == 0 && facts.num_threads > 0) {
+  if (id == Id::omp_num_threads && process_settings.num_threads_count == 0 && facts.num_threads > 0) {
     out.add("%d", facts.num_threads);
   } else if (id == Id::omp_places && facts.places != nullptr) {
     out.add("%s", facts.places);
@@ -726,7 +725,7 @@ void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
     out.add("%d", facts.max_active_levels);
   } else {
     char value[4096];
-    out.add(std::string_view(value, setting_text(the_settings, id, value, sizeof(value))));
+    out.add(std::string_view(value, setting_text(process_settings, id, value, sizeof(value))));
   }
 }
 
@@ -762,11 +761,11 @@ void display_env(bool verbose, const DisplayFacts& facts) {
 }
 
 void display_at_start(const DisplayFacts& facts) {
-  if (the_settings.display_env != DisplayEnv::no)
-    display_env(the_settings.display_env == DisplayEnv::verbose, facts);
-  if (the_settings.kmp_version)
+  if (process_settings.display_env != DisplayEnv::no)
+    display_env(process_settings.display_env == DisplayEnv::verbose, facts);
+  if (process_settings.kmp_version)
     warn("Hearth %s, an OpenMP runtime (OpenMP %d).", HEARTH_VERSION, kOpenmpVersion);
-  if (!the_settings.kmp_settings) return;
+  if (!process_settings.kmp_settings) return;
   static char text[32 * 1024];
   TextWriter out(text, sizeof(text));
   out.add("\nUser settings:\n\n");

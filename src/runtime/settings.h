@@ -132,8 +132,10 @@ Settings parse_settings(const OptionReader& given, char* storage, std::size_t st
 /// call does nothing. Says one line on stderr for each bad value.
 void init_settings();
 
+extern constinit Settings process_settings;
+
 /// The parsed environment. init_settings() must have been called.
-const Settings& settings();
+inline const Settings& settings() { return process_settings; }
 
 /// The value in effect for an option, as OMP_DISPLAY_ENV and `hearth env` show it (zero-terminated, cut at
 /// `room`). Returns its length.
