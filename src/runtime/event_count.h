@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "base/cacheline.h"
+#include "base/cpu.h"
 #include "base/futex.h"
 #include "runtime/shared_writes.h"
 
@@ -22,50 +23,61 @@ class alignas(kCacheLinePair) EventCount {
   using Key = std::uint32_t;
 
   /// Announce that the caller is about to sleep. The caller then looks at its condition again, and calls
-  /// commit() or cancel().
+  /// commit() unless it holds.
   Key announce() {
+    // Pairs with the release increments in notify_all() and notify_one(): whoever reads the new word announces itself after
+    // the clearing that went before.
+    const Key key = word_.load(std::memory_order_acquire);
     count_shared_write();
-    sleepers_.fetch_add(1, std::memory_order_relaxed);
-    // Pairs with the fence in notify(): either the notifier sees this sleeper and bumps the word, or the look
-    // that the caller now takes at its condition sees what the notifier published.
-    const Key key = word_.load(std::memory_order_relaxed);
+    announced_.store(true, std::memory_order_relaxed);
+    // Pairs with the fence in asleep_after_fence(): either the notifier sees this announcement and bumps the word, or the
+    // look that the caller now takes at its condition sees what the notifier published.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return key;
   }
 
-  void cancel() {
+  /// Sleep until notified after `key` was taken, or for `timeout`. May wake for nothing; the caller loops, and announces
+  /// itself anew.
+  void commit(Key key, const timespec* timeout = nullptr) { futex_wait(word_, key, timeout); }
+
+  /// Wake everybody who has announced himself, after the caller has made a condition true.
+  void notify_all() {
+    if (asleep_after_fence()) wake_all();
+  }
+
+  /// Wake one sleeper, if there is any.
+  void notify_one() {
+    if (!asleep_after_fence()) return;
     count_shared_write();
-    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    word_.fetch_add(1, std::memory_order_release);
+    if (futex_wake(word_, 1) == 0) wake_all();  // nobody was left: the next notifier shall not ask the kernel again
   }
 
-  /// Sleep until notified after `key` was taken. May wake for nothing; the caller loops.
-  void commit(Key key) {
-    futex_wait(word_, key);
-    cancel();
-  }
-
-  /// Wake one sleeper, if there is any, after the caller has made a condition true.
-  void notify_one() { notify(1); }
-  void notify_all() { notify(INT_MAX); }
-
-  bool anybody_asleep() const { return sleepers_.load(std::memory_order_relaxed) != 0; }
+  /// Whether anybody has announced himself since everybody was woken last.
+  bool anybody_asleep() const { return announced_.load(std::memory_order_relaxed); }
 
   /// In a fork child: nobody else exists any more.
   void reset_after_fork() {
-    sleepers_.store(0, std::memory_order_relaxed);
+    announced_.store(false, std::memory_order_relaxed);
     word_.store(0, std::memory_order_relaxed);
   }
 
  private:
-  void notify(int count) {
+  bool asleep_after_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fence in announce()
-    if (sleepers_.load(std::memory_order_relaxed) == 0) return;
-    count_shared_write();
-    word_.fetch_add(1, std::memory_order_relaxed);
-    futex_wake(word_, count);
+    return HEARTH_UNLIKELY(announced_.load(std::memory_order_relaxed));
   }
 
-  std::atomic<std::uint32_t> sleepers_{0};
+  // The sleepers' announcements are taken away by who wakes them, not by themselves: until they get a CPU every notifier
+  // would ask the kernel to wake them once more. The word changes after that, so whose announcement was taken does not sleep.
+  void wake_all() {
+    count_shared_write(2);
+    announced_.store(false, std::memory_order_relaxed);
+    word_.fetch_add(1, std::memory_order_release);  // pairs with the acquire load in announce()
+    futex_wake(word_, INT_MAX);
+  }
+
+  std::atomic<bool> announced_{false};
   std::atomic<std::uint32_t> word_{0};
 };
 

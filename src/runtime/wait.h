@@ -59,7 +59,6 @@ void wait_until(EventCount& events, Done done, Help help) {
     if (HEARTH_LIKELY(spinner.turn())) continue;
     const EventCount::Key key = events.announce();
     if (done() || help(true)) {
-      events.cancel();
       spinner.restart();
       continue;
     }
