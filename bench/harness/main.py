@@ -30,6 +30,8 @@ def parse(arguments):
     parser.add_argument("--hearth-env", action="append", default=[], metavar="NAME=VALUE",
                         help="a variable for Hearth only; may be repeated")
     parser.add_argument("--no-intel", action="store_true", help="leave libiomp5 out (it is fetched from PyPI)")
+    parser.add_argument("--brief", action="store_true",
+                        help="to show, not to judge: times and ratios only, without libiomp5 and the A/A runs")
     parser.add_argument("--seed", type=int, default=1, help="of the random orders and the bootstrap (default 1)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="default build/bench/WHAT.json")
     parser.add_argument("--write-docs", action="store_true", help="put the table into docs/")
@@ -45,6 +47,8 @@ def parse(arguments):
         parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling or quota")
     if options.write_docs and (options.filter or options.compiler):
         parser.error("--write-docs: not with --filter or --compiler, the document would hold a part")
+    if options.brief and (options.check or options.write_docs):
+        parser.error("--brief: there is no verdict, so not with --check or --write-docs")
     if options.rounds is not None and options.rounds < 1:
         parser.error("--rounds: at least 1")
     if options.threads < 2:
@@ -151,7 +155,9 @@ def intel_or_none(options):
 def _measure(options):
     generator = random.Random(options.seed)
     tempo = Tempo(options.quick, options.rounds)
-    found = runtimes.find(build.OUTPUT, options.lib, intel_or_none(options))
+    found = runtimes.find(build.OUTPUT, options.lib, None if options.brief else intel_or_none(options))
+    if options.brief:
+        found = [runtime for runtime in found if runtime.name != verdict.AGAIN]
     compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
     floor = build.plain_program("floor")
     floor_environment = runtimes.environment(found[0], options.threads)
@@ -176,8 +182,7 @@ def _measure(options):
                 "libraries": {runtime.name: str(runtime.library) for runtime in found}}
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report.as_json(judged, results, settings), indent=1) + "\n", encoding="utf-8")
-    print(report.terminal(judged, results))
-    print(f"JSON: {options.json}")
+    print(report.brief(judged, results) if options.brief else f"{report.terminal(judged, results)}\nJSON: {options.json}")
     if options.write_docs:
         if results.interrupted:
             print("bench: interrupted: docs/benchmarks.md stays as it is", file=sys.stderr)

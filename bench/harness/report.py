@@ -106,6 +106,22 @@ def terminal(judged, results):
     return "\n".join(out)
 
 
+def brief(judged, results):
+    """Times and ratios without intervals and verdicts: to show, not to judge."""
+    def time(row, runtime):
+        values = [value for value in results.series(row.key, runtime) if value is not None]
+        return _time(stats.median(values)) if values else "failed" if runtime in row.errors else "–"
+    runtimes = (*verdict.RIVALS, verdict.OURS)
+    table = [[row.name, row.compiler, *(time(row, runtime) for runtime in runtimes),
+              f"{row.fastest.value:.2f} x" if row.fastest else "–"] for row in judged.rows]
+    out = [plain_table(["", "built by", *verdict.RIVALS, "Hearth", "by the faster"], table)]
+    if judged.tasks_mean:
+        out.append(f"geometric mean: {judged.tasks_mean.value:.2f} x")
+    out += [f"{key[1]} ({key[2]}) on {runtime}: {message}" for key, errors in results.errors.items()
+            for runtime, message in errors.items()]
+    return "\n".join(out)
+
+
 def _machine():
     model = ""
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
