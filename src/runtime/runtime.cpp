@@ -287,7 +287,12 @@ Thread* register_root_thread() {
 void sched_yield_quietly() { sched_yield(); }
 
 bool Spinner::look_at_clock() {
-  if (sleeps_at_once()) return false;
+  if (sleeps_at_once()) {
+    // Often the awaited thread only needs this CPU for a moment, and then nobody has to be woken.
+    if (!crowded() || turns_ > kYieldsBeforeSleep) return false;
+    sched_yield();
+    return true;
+  }
   const std::int64_t limit = process.spin_ns;
   // The awaited thread may sit on this very CPU, above all when it has just been created; without a yield it
   // would get there at the next timer tick.

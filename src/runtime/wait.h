@@ -1,7 +1,7 @@
 // How long to spin, and when to sleep.
 //
-// Spin while there is a core for everybody; under a quota sleep soon and with more threads than cores at once, because a
-// spinning thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
+// Spin while there is a core for everybody; under a quota sleep soon, and with more threads than cores after a yield or two,
+// because a spinning thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
 // GOMP_SPINCOUNT.
 #pragma once
 
@@ -34,6 +34,7 @@ class Spinner {
 
  private:
   static constexpr std::uint32_t kLook = 64;
+  static constexpr std::uint32_t kYieldsBeforeSleep = 2;
   static constexpr std::uint32_t kYield = 1024;  // some 25 us: waits of a busy team never get there
   // More threads want to run than there are CPUs: the awaited one may need this very core.
   static bool crowded() { return process.busy_threads.load(std::memory_order_relaxed) > process.cpus; }
