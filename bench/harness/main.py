@@ -5,10 +5,10 @@ import pathlib
 import random
 import sys
 
-from . import build, instructions, quota, report, runtimes, sample, scaling, series, verdict
+from . import build, instructions, policies, quota, report, runtimes, sample, scaling, series, verdict
 
 SECTIONS = ("overhead", "tasks", "startup")
-OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run}
+OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run, "policies": policies.run}
 
 
 def parse(arguments):
@@ -44,7 +44,7 @@ def parse(arguments):
             parser.error(f'--hearth-env="{setting}": must be NAME=VALUE')
         options.extra[name] = value
     if options.write_docs and options.what in SECTIONS:
-        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling or quota")
+        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling, quota or policies")
     if options.write_docs and (options.filter or options.compiler):
         parser.error("--write-docs: not with --filter or --compiler, the document would hold a part")
     if options.brief and (options.check or options.write_docs):
@@ -99,7 +99,7 @@ def _default_for(found, compiler):
     return next(runtime for runtime in found if runtime.name == wanted)
 
 
-def _task_jobs(options, tempo, spin, found, compilers):
+def task_jobs(options, tempo, spin, found, compilers):
     jobs = []
     for cutoff in (True, False) if options.no_cutoff else (True,):
         for task in build.TASKS:
@@ -167,7 +167,7 @@ def _measure(options):
 
     spin = round(min(measure_floor()["spin_ns"] for _ in range(3)))
     sections = SECTIONS if options.what == "all" else (options.what,)
-    makers = {"overhead": _overhead_jobs, "tasks": _task_jobs, "startup": _startup_jobs}
+    makers = {"overhead": _overhead_jobs, "tasks": task_jobs, "startup": _startup_jobs}
     jobs = [job for section in sections for job in makers[section](options, tempo, spin, found, compilers)]
     if not jobs:
         print(f'bench: --filter="{options.filter}": no row of {options.what} contains it', file=sys.stderr)

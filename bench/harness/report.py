@@ -8,7 +8,7 @@ COLUMNS = (verdict.OURS, *verdict.RIVALS, verdict.INTEL)
 SECTIONS = {"overhead": "constructs", "tasks": "task benchmarks", "startup": "processes"}
 
 
-def _time(ns):
+def time_text(ns):
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}" if ns < 100 * size else f"{ns / size:.0f} {unit}"
@@ -21,10 +21,10 @@ def _cell(row, runtime, results):
         return "failed" if runtime in row.errors else "–"
     middle = stats.median(values)
     low, high = stats.quartiles(values)
-    return f"{_time(middle)} ±{50 * (high - low) / middle:.0f}%"
+    return f"{time_text(middle)} ±{50 * (high - low) / middle:.0f}%"
 
 
-def _ratio(interval):
+def ratio_text(interval):
     return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]" if interval else "–"
 
 
@@ -46,8 +46,8 @@ def lines_of(judged, results):
     table = []
     for row in judged.rows:
         section = SECTIONS[row.section] + ("" if row.cutoff else ", everybody's cut-off disabled")
-        cells = [row.name, row.compiler, *(_cell(row, runtime, results) for runtime in COLUMNS), _ratio(row.fastest),
-                 _ratio(row.intel), f"{row.floor.value:.2f}" if row.floor else "", f"{row.again.value:.2f}" if row.again else "–",
+        cells = [row.name, row.compiler, *(_cell(row, runtime, results) for runtime in COLUMNS), ratio_text(row.fastest),
+                 ratio_text(row.intel), f"{row.floor.value:.2f}" if row.floor else "", f"{row.again.value:.2f}" if row.again else "–",
                  _mark(row)]
         table.append((section, cells))
     return table
@@ -56,7 +56,7 @@ def lines_of(judged, results):
 def _conclusions(judged, results):
     floor = {name: [value for value in values if value is not None] for name, values in results.floor.items()}
     if all(floor.values()):
-        yield ("floor of this machine: " + ", ".join(f"{name} {_time(stats.median(values))}" for name, values in floor.items()))
+        yield ("floor of this machine: " + ", ".join(f"{name} {time_text(stats.median(values))}" for name, values in floor.items()))
     if judged.again:
         yield f"A/A, Hearth against Hearth over all rows: {judged.again.value:.3f} [{judged.again.low:.3f}, {judged.again.high:.3f}]"
     if results.samples:
@@ -110,7 +110,7 @@ def brief(judged, results):
     """Times and ratios without intervals and verdicts: to show, not to judge."""
     def time(row, runtime):
         values = [value for value in results.series(row.key, runtime) if value is not None]
-        return _time(stats.median(values)) if values else "failed" if runtime in row.errors else "–"
+        return time_text(stats.median(values)) if values else "failed" if runtime in row.errors else "–"
     runtimes = (*verdict.RIVALS, verdict.OURS)
     table = [[row.name, row.compiler, *(time(row, runtime) for runtime in runtimes),
               f"{row.fastest.value:.2f} x" if row.fastest else "–"] for row in judged.rows]
@@ -122,7 +122,7 @@ def brief(judged, results):
     return "\n".join(out)
 
 
-def _machine():
+def machine():
     model = ""
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
         found = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read(), re.MULTILINE)
@@ -131,7 +131,7 @@ def _machine():
 
 
 def markdown(judged, results, settings):
-    out = [f"Machine: {_machine()}. {settings['threads']} threads, {'bound' if settings['bound'] else 'unbound'}, "
+    out = [f"Machine: {machine()}. {settings['threads']} threads, {'bound' if settings['bound'] else 'unbound'}, "
            f"{results.rounds} rounds. Medians ± half the interquartile range; ratios are paired, with 95 % intervals.", ""]
     section = None
     for new_section, cells in lines_of(judged, results):
@@ -160,7 +160,7 @@ def as_json(judged, results, settings):
                 "ns per round": results.medians[row.key], "errors": row.errors,
                 "ratios": {name: interval.as_json() for name, interval in ratios.items() if interval}}
 
-    return {"settings": settings, "machine": _machine(), "rounds": results.rounds, "interrupted": results.interrupted,
+    return {"settings": settings, "machine": machine(), "rounds": results.rounds, "interrupted": results.interrupted,
             "floor ns per round": results.floor, "samples": results.samples, "quiet samples": results.quiet,
             "again": judged.again.as_json() if judged.again else None,
             "tasks mean": judged.tasks_mean.as_json() if judged.tasks_mean else None,

@@ -15,7 +15,6 @@ _PREFIXES = ("OMP_", "GOMP_", "KMP_", "HEARTH", "LD_PRELOAD", "LD_AUDIT", "LD_LI
 
 # The runtime's own throttle off. libgomp has no switch: it runs a task at once when 64 x threads are pending.
 NO_CUTOFF = {"hearth": {"HEARTH_TASK_CUTOFF": "0"},
-             "hearth again": {"HEARTH_TASK_CUTOFF": "0"},
              "libomp": {"KMP_ENABLE_TASK_THROTTLING": "0"},
              "libiomp5": {"KMP_ENABLE_TASK_THROTTLING": "0"}}
 
@@ -25,13 +24,18 @@ class MissingRuntime(Exception):
 
 
 class Runtime:
-    """One library under one name. "hearth again" is the same library a second time, for the A/A row."""
+    """One library under one name. "hearth again" is the same library a second time, for the A/A row; `settings` are
+    variables of this one's own."""
 
-    def __init__(self, name, library, folder, compilers):
+    def __init__(self, name, library, folder, compilers, settings=None):
         self.name = name
         self.library = library
         self.folder = folder
         self.compilers = compilers
+        self.settings = settings or {}
+
+    def is_hearth(self):
+        return self.name.startswith("hearth")
 
     def link(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +89,8 @@ def environment(runtime, threads, bound=False, cutoff=True, extra=None):
     if bound:
         result["OMP_PROC_BIND"] = "true"
     if not cutoff:
-        result.update(NO_CUTOFF.get(runtime.name, {}))
-    if extra and runtime.name.startswith("hearth"):
+        result.update(NO_CUTOFF.get("hearth" if runtime.is_hearth() else runtime.name, {}))
+    if extra and runtime.is_hearth():
         result.update(extra)
+    result.update(runtime.settings)
     return result
