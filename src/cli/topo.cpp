@@ -75,7 +75,9 @@ std::string affinity_source(const Machine& machine) {
 }
 
 std::string memory_source(const Machine& machine) {
-  return machine.source == Source::sysfs ? "Mems_allowed of /proc/self/status" : "the model";
+  if (machine.source != Source::sysfs) return "the model";
+  return machine.origin == "/sys" ? "Mems_allowed of /proc/self/status, and numactl --membind"
+                                  : "Mems_allowed of /proc/self/status";
 }
 
 std::string team_reason(const Machine& machine) {

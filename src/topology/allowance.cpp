@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <linux/mempolicy.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "topology/text.h"
 
@@ -24,6 +27,9 @@ bool status_list(const SystemRoot& root, std::string_view key, CpuMask& out) {
   }
   return false;
 }
+
+constexpr unsigned kMostNodes = 1024;  // the kernel's largest CONFIG_NODES_SHIFT; it refuses shorter masks
+constexpr int kModeFlags = MPOL_MODE_FLAGS | 1 << 13;  // the last: MPOL_F_NUMA_BALANCING, Linux 5.12
 
 }  // namespace
 
@@ -61,10 +67,22 @@ CpuMask recorded_affinity(const SystemRoot& root) {
   return mask;
 }
 
+NodeMask current_memory_binding() {
+  const int saved = errno;
+  int mode = MPOL_DEFAULT;
+  NodeMask::Word nodes[kMostNodes / NodeMask::kWordBits] = {};
+  const bool told = syscall(SYS_get_mempolicy, &mode, nodes, kMostNodes + 1ul, nullptr, 0) == 0;
+  errno = saved;
+  return told && (mode & ~kModeFlags) == MPOL_BIND ? NodeMask::from_words(nodes, sizeof nodes) : NodeMask();
+}
+
 NodeMask read_allowed_memory(const SystemRoot& root) {
   NodeMask mask;
   status_list(root, "Mems_allowed_list:", mask);
-  return mask;
+  if (!root.is_real()) return mask;
+  NodeMask bound = current_memory_binding();
+  if (bound.empty()) return mask;
+  return mask.empty() ? bound : mask & bound;
 }
 
 Allowance read_allowance(const SystemRoot& root, CpuMask affinity) {

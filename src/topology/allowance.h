@@ -26,8 +26,14 @@ CpuMask current_affinity();
 /// The affinity mask that /proc/self/status tells (Cpus_allowed_list): for recorded trees.
 CpuMask recorded_affinity(const SystemRoot& root);
 
-/// NUMA nodes this process may take memory from (Mems_allowed_list of /proc/self/status). Empty when the
-/// kernel does not say.
+/// The nodes to which the calling thread's policy binds its memory, as numactl --membind and Slurm's
+/// --mem-bind leave it to a program and all its threads. Empty when it binds to none, or when the kernel
+/// refuses to tell.
+NodeMask current_memory_binding();
+
+/// NUMA nodes this process may take memory from: Mems_allowed_list of /proc/self/status and, where `root` is
+/// this very system, the memory binding, which is no limit of the kernel's for memory with a policy of its
+/// own, but what the user asked for. Empty when the kernel does not say.
 NodeMask read_allowed_memory(const SystemRoot& root);
 
 /// `affinity` is what sched_getaffinity() said for this process; an empty one (refused, or a sandbox that
