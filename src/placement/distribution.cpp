@@ -112,14 +112,7 @@ std::uint64_t Layout::run_end(std::uint64_t address) const {
 
 void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& shares) const {
   if (form == Form::blocks) {
-    std::int64_t sums[kMaxLocations];
-    std::fill_n(sums, blocks.locations(), 0);
-    std::int64_t unknown = 0;
-    blocks.add_prefix(end - anchor, 1, sums, unknown);
-    blocks.add_prefix(begin - anchor, -1, sums, unknown);
-    for (std::int32_t i = 0; i < blocks.locations(); ++i)
-      if (sums[i] > 0) shares.add(i, static_cast<std::uint64_t>(sums[i]));
-    if (unknown > 0) shares.unknown += static_cast<std::uint64_t>(unknown);
+    blocks.add_shares(begin - anchor, end - anchor, shares, [] { return true; });
     return;
   }
   const std::uint64_t length = form == Form::cyclic ? period() : 0;
@@ -218,44 +211,64 @@ std::uint64_t weighted_grain(const Shape& shape, std::uint64_t bytes, std::uint6
 
 // ---- BlockTable ------------------------------------------------------------------------------------------
 //
-// The sums (checkpoint 0 stands before block 0), then the owners.
+// The whole counts (checkpoint 0 stands before block 0), the counts since the checkpoint (one row more than
+// there are blocks), the owners.
 
 namespace {
 
-/// Columns of a checkpoint: the locations up to the last that holds memory.
+/// The locations up to the last that holds memory.
 std::int32_t columns(const Homes& homes) {
   std::int32_t most = 0;
   for (std::int32_t i = 0; i < homes.count; ++i) most = std::max(most, homes.at[i] + 1);
   return most;
 }
 
-std::size_t bytes_of_sums(std::size_t blocks, std::int32_t locations) {
+std::size_t bytes_of_whole_counts(std::size_t blocks, std::int32_t locations) {
   return (blocks / BlockTable::kStride + 1) * static_cast<std::size_t>(locations) * sizeof(std::uint32_t);
+}
+
+std::size_t bytes_of_counts(std::size_t blocks, std::int32_t locations) {
+  return (blocks + 1) * static_cast<std::size_t>(locations);
 }
 
 }  // namespace
 
 std::size_t BlockTable::bytes_needed(std::size_t blocks, const Homes& homes) {
-  return bytes_of_sums(blocks, columns(homes)) + blocks;
+  const std::int32_t locations = columns(homes);
+  return bytes_of_whole_counts(blocks, locations) + bytes_of_counts(blocks, locations) + blocks;
 }
 
-const std::uint32_t* BlockTable::sums(std::size_t checkpoint) const {
-  return static_cast<const std::uint32_t*>(memory_) + checkpoint * static_cast<std::size_t>(locations_);
+const std::uint32_t* BlockTable::whole_counts(std::size_t block) const {
+  return static_cast<const std::uint32_t*>(memory_) + block / kStride * static_cast<std::size_t>(locations_);
 }
 
-const std::uint8_t* BlockTable::owners() const {
-  return static_cast<const std::uint8_t*>(memory_) + bytes_of_sums(blocks_, locations_);
+const std::uint8_t* BlockTable::counts(std::size_t block) const {
+  return static_cast<const std::uint8_t*>(memory_) + bytes_of_whole_counts(blocks_, locations_) +
+         block * static_cast<std::size_t>(locations_);
+}
+
+const std::uint8_t* BlockTable::owners() const { return counts(blocks_ + 1); }
+
+std::size_t BlockTable::block_of(std::uint64_t offset) const {
+  const bool shift = (block_bytes_ & (block_bytes_ - 1)) == 0;  // a division costs more than the rest
+  const std::uint64_t block = shift ? offset >> __builtin_ctzll(block_bytes_) : offset / block_bytes_;
+  return std::min<std::size_t>(block, blocks_);
 }
 
 BlockTable::BlockTable(void* memory, const Distribution& what, const Homes& homes, std::size_t blocks,
                        std::size_t block_bytes)
     : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(columns(homes)) {
-  auto* sum = static_cast<std::uint32_t*>(memory);
-  auto* owner = static_cast<std::uint8_t*>(memory) + bytes_of_sums(blocks, locations_);
+  const auto row = static_cast<std::size_t>(locations_);
+  auto* whole = static_cast<std::uint32_t*>(memory);
+  auto* count = static_cast<std::uint8_t*>(memory) + bytes_of_whole_counts(blocks, locations_);
+  std::uint8_t* const owner = count + bytes_of_counts(blocks, locations_);
   std::uint32_t so_far[kMaxLocations] = {};
-  for (std::size_t block = 0; block <= blocks; ++block) {
-    if (block % kStride == 0)
-      for (std::int32_t i = 0; i < locations_; ++i) *sum++ = so_far[i];
+  for (std::size_t block = 0;; ++block, count += row) {
+    if (block % kStride == 0) {
+      if (block != 0) whole += row;
+      std::copy_n(so_far, row, whole);
+    }
+    for (std::size_t i = 0; i < row; ++i) count[i] = static_cast<std::uint8_t>(so_far[i] - whole[i]);
     if (block == blocks) break;
     const std::int32_t home = what.owner(block, blocks, homes.count, what.data);
     const bool legal = home >= 0 && home < homes.count;
@@ -270,22 +283,20 @@ Location BlockTable::owner(std::size_t block) const {
   return owner < locations_ ? owner : kUnknown;
 }
 
-void BlockTable::add_prefix(std::uint64_t offset, std::int64_t sign, std::int64_t* by_location,
-                            std::int64_t& unknown) const {
-  const std::size_t block = std::min<std::size_t>(offset / block_bytes_, blocks_);
-  const std::size_t checkpoint = block / kStride;
-  const std::uint32_t* sum = sums(checkpoint);
-  std::uint64_t known = 0;
-  const auto add = [&](Location where, std::uint64_t bytes) {
-    by_location[where] += sign * static_cast<std::int64_t>(bytes);
-    known += bytes;
-  };
-  for (std::int32_t i = 0; i < locations_; ++i)
-    add(i, static_cast<std::uint64_t>(peek(sum[i])) * block_bytes_);
-  for (std::size_t b = checkpoint * kStride; b < block; ++b)
-    if (const Location where = owner(b); where != kUnknown) add(where, block_bytes_);
-  if (const Location where = owner(block); where != kUnknown) add(where, offset - block * block_bytes_);
-  unknown += sign * static_cast<std::int64_t>(offset - known);
+void BlockTable::subtract(std::uint64_t from, std::uint64_t to, std::int32_t locations,
+                          Difference& difference) const {
+  const std::size_t first = block_of(from), last = block_of(to);
+  const std::uint32_t *const whole_first = whole_counts(first), *const whole_last = whole_counts(last);
+  const std::uint8_t *const count_first = counts(first), *const count_last = counts(last);
+  const std::int32_t common = std::min(locations_, locations);
+  difference.locations = common;
+  for (std::int32_t i = 0; i < common; ++i)
+    difference.blocks[i] =
+        peek(whole_last[i]) + peek(count_last[i]) - (peek(whole_first[i]) + peek(count_first[i]));
+  difference.first_owner = owner(first);
+  difference.last_owner = owner(last);
+  difference.first_bytes = first * block_bytes_ - from;  // below 0, and added as such
+  difference.last_bytes = to - last * block_bytes_;
 }
 
 }  // namespace hearth::placement

@@ -72,12 +72,13 @@ struct Shape {
 /// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
 
-/// The owners of a custom distribution: one byte per block, and sums at every kStride-th block, so that a
-/// range's bytes need no walk over it. A view: the memory is the maker's, and may be recycled while somebody
-/// reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
+/// The owners of a custom distribution: a byte per block, and how many of the blocks before it each location
+/// has, so that a range's bytes need no walk over it. These counts are bytes too, each row counting from the last
+/// checkpoint, where the whole counts stand. A view: the memory is the maker's, and may be recycled while
+/// somebody reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
 class BlockTable {
  public:
-  static constexpr std::size_t kStride = 8;
+  static constexpr std::size_t kStride = 256;  // blocks between checkpoints
   static std::size_t bytes_needed(std::size_t blocks, const Homes& homes);
 
   BlockTable() = default;
@@ -90,22 +91,55 @@ class BlockTable {
       : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(locations) {}
 
   Location owner(std::size_t block) const;
-  /// Adds the bytes of [0, offset) of the allocation, times `sign`.
-  void add_prefix(std::uint64_t offset, std::int64_t sign, std::int64_t* by_location,
-                  std::int64_t& unknown) const;
+  /// Adds what [from, to), offsets in the allocation, has at each location, once all of the table that it takes
+  /// is read and still_valid() says that this was right.
+  template <class StillValid>
+  bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
+    Difference difference;
+    subtract(from, to, shares.locations, difference);
+    if (!still_valid()) return false;
+    std::uint64_t known = 0;
+    for (std::int32_t i = 0; i < difference.locations; ++i) {
+      const std::uint64_t bytes = block_bytes_ * difference.blocks[i];
+      shares.at[i] += bytes;
+      known += bytes;
+    }
+    // All of the first block was counted, and nothing of the last.
+    known += adjust(shares, difference, difference.last_owner, difference.last_bytes);
+    known += adjust(shares, difference, difference.first_owner, difference.first_bytes);
+    shares.unknown += to - from - known;
+    return true;
+  }
   std::size_t blocks() const { return blocks_; }
   std::size_t block_bytes() const { return block_bytes_; }
   std::int32_t locations() const { return locations_; }
   const void* memory() const { return memory_; }
 
  private:
+  // Blocks by location between the one that holds `from` and the one that holds `to`, and what to add to the owners
+  // of these two.
+  struct Difference {
+    std::int32_t locations;
+    Location first_owner, last_owner;
+    std::uint64_t first_bytes, last_bytes;
+    std::uint32_t blocks[kMaxLocations];
+  };
+  void subtract(std::uint64_t from, std::uint64_t to, std::int32_t locations, Difference& difference) const;
+  static std::uint64_t adjust(Shares& shares, const Difference& difference, Location owner, std::uint64_t bytes) {
+    if (owner < 0 || owner >= difference.locations) return 0;
+    shares.at[owner] += bytes;
+    return bytes;
+  }
+  // What of a row belongs to the checkpoint, and what to the block itself.
+  const std::uint32_t* whole_counts(std::size_t block) const;
+  const std::uint8_t* counts(std::size_t block) const;
   const std::uint8_t* owners() const;
-  const std::uint32_t* sums(std::size_t checkpoint) const;
+  std::size_t block_of(std::uint64_t offset) const;
 
   const void* memory_ = nullptr;
   std::size_t blocks_ = 0;
   std::size_t block_bytes_ = 0;
-  std::int32_t locations_ = 0;  // columns of a checkpoint; location numbers are below it
+  std::int32_t locations_ = 0;  // columns; location numbers are below it
 };
 
 /// One allocation, as a distribution sees it.

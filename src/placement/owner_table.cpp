@@ -108,11 +108,9 @@ void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
     if (region.layout.form != Layout::Form::blocks) {
       region.layout.add_shares(at, end, shares);
     } else {
-      Shares own(shares.locations);
-      region.layout.add_shares(at, end, own);
-      if (unchanged(id, version))
-        shares.add(own);
-      else
+      const std::uint64_t anchor = region.layout.anchor;
+      if (!region.layout.blocks.add_shares(at - anchor, end - anchor, shares,
+                                           [&] { return unchanged(id, version); }))
         shares.unknown += end - at;
     }
     at = end;

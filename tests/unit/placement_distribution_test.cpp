@@ -192,15 +192,18 @@ TEST(Distribution, SharesOfAnyRangeAreWhatItsBytesAddUpTo) {
     for (std::int32_t i = 0; i < count; ++i) homes.at[homes.count++] = i;
     const Shape equal = make_shape(homes, nullptr), weighted = make_shape(homes, weights);
     for (int round = 0; round < 60; ++round) {
-      const Allocation allocation{(1 + random() % 1000) << 21, (1 + random() % 200) * kPage, kPage,
+      const Allocation allocation{(1 + random() % 1000) << 21, (1 + random() % 700) * kPage, kPage,
                                   static_cast<Location>(random() % static_cast<unsigned>(count)),
                                   random() % 100};
       std::vector<Layout> layouts;
       for (const Kind kind : {Kind::standard, Kind::fine, Kind::coarse, Kind::nearest, Kind::blocked})
         layouts.push_back(plain(kind, allocation, homes, equal));
       layouts.push_back(lay_out({.kind = Kind::weighted}, allocation, homes, &equal, &weighted, {}));
-      const Custom custom({.kind = Kind::custom, .owner = block_cyclic, .data = &three, .block_bytes = kPage},
-                          allocation, homes);
+      // Blocks of a power of two and others; mostly more of them than lie between two checkpoints.
+      const std::size_t block_bytes = (1 + 2 * (random() % 2)) * kPage;
+      const Custom custom(
+          {.kind = Kind::custom, .owner = block_cyclic, .data = &three, .block_bytes = block_bytes},
+          allocation, homes);
       layouts.push_back(custom.layout);
       for (const Layout& layout : layouts) {
         const std::uint64_t a = random() % (allocation.bytes + 1), b = random() % (allocation.bytes + 1);
