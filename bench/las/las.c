@@ -115,6 +115,12 @@ static void choose_memory(void) {
     las_fail("this OpenMP runtime has no omp_malloc_specific(); use distribution=standard or interleaved");
 }
 
+static void (*task_footprint)(const void*, size_t, int);
+
+void las_footprint(const void* begin, size_t bytes, int access) {
+  if (task_footprint != NULL) task_footprint(begin, bytes, access);
+}
+
 void* las_malloc(size_t bytes) {
   void* block = distributed_malloc != NULL ? distributed_malloc(bytes, chosen_distribution()) : NULL;
   // Aligned, so that blocks of whole pages share none.
@@ -335,6 +341,7 @@ int las_main(int argc, char** argv, const struct las_benchmark* chosen) {
   }
   if (omp_get_max_threads() > kMostThreads) las_fail("too many threads");
   choose_memory();
+  *(void**)&task_footprint = dlsym(RTLD_DEFAULT, "hearth_task_footprint");
   Dl_info library = {0};
   void* entry = dlsym(RTLD_DEFAULT, "omp_get_thread_num");
   if (entry == NULL || dladdr(entry, &library) == 0) las_fail("no OpenMP library answers");

@@ -51,6 +51,10 @@ int las_main(int argc, char** argv, const struct las_benchmark* benchmark);
 void* las_malloc(size_t bytes);
 void las_free(void* block);
 
+/// hearth_task_footprint() where the runtime has it, for what a depend clause cannot say of the next task;
+/// `access` is a hearth_access_t.
+void las_footprint(const void* begin, size_t bytes, int access);
+
 void las_plan(struct las_task task);
 /// The body of every task: runs it and notes who did.
 void las_run(struct las_task task);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The benchmarks of bench/las at the smallest sizes, compiled by gcc and by clang: right results on Hearth (on a machine that
-it pretends), on the stock runtimes, and when they run as the best assignment. Usage: las_test.py FOLDER-OF-LIBHEARTH"""
+it pretends), on the stock runtimes, and when they run as the best assignment; and what they and blocks.c touch is what
+they declare. Usage: las_test.py FOLDER-OF-LIBHEARTH"""
+import json
 import os
 import pathlib
 import subprocess
@@ -59,6 +61,41 @@ class Results(unittest.TestCase):
         self.assertIn("omp_malloc_specific", err)
         status, _, err = run("map", "gcc", "distribution=course")
         self.assertEqual(status, 2)
+
+
+class Footprints(unittest.TestCase):
+    """`hearth check`: the programs touch what their clauses declare, and nothing that they declare for nothing. Blocks are of
+    whole pages, at a page, or their neighbours' pages would be theirs too."""
+    SIZES = {"map": ["vectors=16", "kib=16"], "vecmul": ["vectors=16", "kib=16"], "matmul": ["size=256", "block=64"],
+             "jacobi": ["size=256", "block=64"], "reduction": ["kib=256", "depth=4"], "sparselu": ["size=384", "block=64"]}
+
+    def right(self, program, *arguments, **environment):
+        hearth = library.parent.parent / "bin" / "hearth"
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder) / "check.json"
+            done = subprocess.run([hearth, "check", f"--json={report}", "--", program, *arguments],
+                                  env={**os.environ, **environment}, capture_output=True, text=True, timeout=240, check=False)
+            said = report.read_text() if report.exists() else "no report"
+        with self.subTest(program=program.name, arguments=arguments, **environment):
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr + said)
+            found = json.loads(said)
+            self.assertTrue(found["ok"])
+            self.assertGreater(found["tasks"], 0)
+            self.assertEqual(found["without"], 0)
+
+    def test_the_six_benchmarks_touch_what_they_declare(self):
+        for name in las.PROGRAMS:
+            for compiler in COMPILERS:
+                self.right(las.program(name, compiler), *self.SIZES[name], "repeats=1")
+
+    def test_blocks_that_are_rewritten_are_declared(self):
+        # With gcc `affinity` names nothing: it drops the clause.
+        for compiler, clause in (("gcc", "depend"), ("clang", "depend"), ("clang", "affinity")):
+            program = parts.program(measure.BLOCKS, compiler, more=measure.BLOCKS_FRAME)
+            for memory in measure.MEMORY:
+                for order in ("in-order", "shuffled"):
+                    self.right(program, f"clause={clause}", f"memory={memory}", f"order={order}", "blocks=32", "rounds=2",
+                               "repeats=1")
 
 
 class BestAssignment(unittest.TestCase):

@@ -113,6 +113,10 @@ class Check(unittest.TestCase):
         found = self.finding(program(INOUT, "memset(block, i, BLOCK / 2);"), "untouched")
         self.assertEqual((found["tasks"], found["most_bytes"]), (16, 8 * 4096))
 
+    def test_a_footprint_of_half_the_address_space_harms_nobody(self):
+        found = self.finding(program("depend(inout : data[0 : (size_t)1 << 45])", "memset(block, i, BLOCK);"), "untouched")
+        self.assertEqual(found["tasks"], 16)
+
     def test_what_a_child_touches_is_the_childs(self):
         child = "char *half = block + BLOCK / 2;\n_Pragma(\"omp task depend(inout : half[0 : BLOCK / 2])\") memset(half, 1, BLOCK / 2);"
         _, report = self.assert_clean(program("depend(inout : block[0 : BLOCK / 2])", "block[0] = 1;" + child +
