@@ -572,6 +572,7 @@ bool block_at(const void* address, ManagedBlock& out) {
   out.capacity = extent.block_bytes;
   out.tag = block->tag.load(std::memory_order_relaxed);
   out.kind = extent.what.kind;
+  out.in_slab = block != &extent.single;
   return static_cast<const char*>(address) < out.begin + out.size;
 }
 
@@ -624,42 +625,73 @@ void* managed_resize(void* block, std::size_t size, std::size_t alignment) {
   return other;
 }
 
-OwnerCheck check_owners(ByteRange range, std::uint32_t samples) {
-  OwnerCheck check;
+namespace {
+
+/// Pages with a computed owner, and whether the kernel agrees. Those that nobody has touched lie nowhere yet.
+class Samples {
+ public:
+  static constexpr std::size_t kMost = kernel::kMostPagesAtOnce;
+
+  void add(std::uint64_t address) {
+    if (count_ == kMost || owner_table.owner(address) == kUnknown) return;
+    pages_[count_++] = pointer(address & ~std::uint64_t{kPage - 1});
+  }
+  /// Calls visit(address, right) for each.
+  template <class Visit>
+  void compare(const MemoryHomes& machine, Visit&& visit) {
+    if (count_ == 0 || kernel::query(pages_, count_, status_) != kernel::Outcome::done) return;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const auto address = reinterpret_cast<std::uintptr_t>(pages_[i]);
+      const Location computed = owner_table.owner(address);
+      if (status_[i] >= 0 && computed != kUnknown) visit(address, machine.location_of(status_[i]) == computed);
+    }
+  }
+
+ private:
+  std::size_t count_ = 0;
+  void* pages_[kMost];
+  int status_[kMost];
+};
+
+void check_region(const MemoryHomes& machine, const OwnerTable::Region& region) {
+  Samples samples;
+  const std::uint64_t first = region.begin / kPage, pages = (region.end - region.begin + kPage - 1) / kPage;
+  const std::uint64_t parts = std::min<std::uint64_t>(pages, Samples::kMost);
+  // One page of each part, at a place that looks random: the first ones would all be one node's.
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    const std::uint64_t begin = pages * i / parts, end = pages * (i + 1) / parts;
+    samples.add((first + begin + (i * 0x9e3779b97f4a7c15u >> 32) % (end - begin)) * kPage);
+  }
+  std::uint32_t right = 0, wrong = 0;
+  samples.compare(machine, [&](std::uint64_t, bool is_right) { ++(is_right ? right : wrong); });
+  // Every fourth wrong: the policy does not hold here.
+  if (wrong == 0 || wrong * 4 < right + wrong) return;
+  {
+    Guard guard;
+    if (const OwnerTable::RegionId id = owner_table.id_at(region.begin)) owner_table.change(id, {});
+  }
+  page_map.forget({region.begin, region.end});
+  HEARTH_WARN_ONCE(
+      "%u of %u pages looked at in distributed memory do not lie where they were placed: a node has no room "
+      "left, or somebody has moved them. Tasks go by what the kernel tells of this memory from now on.",
+      wrong, right + wrong);
+}
+
+}  // namespace
+
+void check_owners(const std::uint64_t* addresses, std::size_t count) {
   const MemoryHomes& machine = memory_homes();
-  if (!machine.kernel_places || range.bytes() == 0 || samples == 0) return check;
-  constexpr std::uint32_t kMost = kernel::kMostPagesAtOnce;
-  void* pages[kMost];
-  int status[kMost];
-  const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
-  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>({last - first + 1, samples, kMost}));
-  // One page of each of `count` equal parts; not its first, or all of them would be one node's.
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t begin = first + (last - first + 1) * i / count,
-                        end = first + (last - first + 1) * (i + 1) / count;
-    pages[i] = pointer((begin + (i * 0x9e3779b97f4a7c15u >> 32) % (end - begin)) * kPage);
-  }
-  if (kernel::query(pages, count, status) != kernel::Outcome::done) return check;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Location computed = owner_table.owner(reinterpret_cast<std::uintptr_t>(pages[i]));
-    if (computed == kUnknown) continue;
-    ++check.asked;
-    if (status[i] < 0)
-      ++check.untouched;
-    else if (machine.location_of(status[i]) == computed)
-      ++check.right;
-    else
-      ++check.wrong;
-  }
-  // Many looks, and every fourth wrong: the policy does not hold here.
-  constexpr std::uint32_t kEnough = 16;
-  if (check.right + check.wrong < kEnough || check.wrong * 4 < check.right + check.wrong) return check;
-  Guard guard;
-  if (const OwnerTable::RegionId id = owner_table.id_at(range.begin)) {
-    owner_table.change(id, {});
-    check.distrusted = true;
-  }
-  return check;
+  if (!machine.kernel_places || owner_table.size() == 0) return;
+  Samples samples;
+  for (std::size_t i = 0; i < std::min(count, kMostOwnersChecked); ++i) samples.add(addresses[i]);
+  constexpr int kMostRegions = 4;  // others have their turn the next time
+  int looked = 0;
+  OwnerTable::Region region;
+  samples.compare(machine, [&](std::uint64_t address, bool right) {
+    if (right || looked == kMostRegions || (address >= region.begin && address < region.end)) return;
+    ++looked;
+    if (owner_table.find(address, region)) check_region(machine, region);
+  });
 }
 
 }  // namespace hearth::memory

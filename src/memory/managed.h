@@ -72,19 +72,18 @@ struct ManagedBlock {
   std::size_t capacity = 0;  // bytes that may be used without moving
   std::uintptr_t tag = 0;
   placement::Kind kind = placement::Kind::standard;
+  bool in_slab = false;  // its addresses stay readable when it is freed
 };
 /// The live block around any address in it. A hint while others release it. No lock.
 bool block_at(const void* address, ManagedBlock& block);
 /// For the owner of the block.
 void set_tag(void* block, std::uintptr_t tag);
 
-/// Holds the owners that are computed for [begin, end) against those the kernel tells, for at most `samples`
-/// pages. When a good part is elsewhere (a full node, huge pages, somebody's migration), the region's owners
-/// count as unknown from then on, and PageMap is asked instead.
-struct OwnerCheck {
-  std::uint32_t asked = 0, right = 0, wrong = 0, untouched = 0;
-  bool distrusted = false;
-};
-OwnerCheck check_owners(placement::ByteRange range, std::uint32_t samples);
+/// Holds computed owners against those that the kernel tells: of the managed pages at these addresses (the first
+/// kMostOwnersChecked), and where one of them is wrong, of pages all over its region. Where a good part of these
+/// lies elsewhere (a node ran full, somebody moved them) the region's owners count as unknown from then on,
+/// PageMap is asked instead, and one line says so. A few system calls; none where nothing is managed.
+inline constexpr std::size_t kMostOwnersChecked = 64;
+void check_owners(const std::uint64_t* addresses, std::size_t count);
 
 }  // namespace hearth::memory

@@ -209,10 +209,11 @@ bool PageMap::holds(const std::uint64_t* addresses, std::size_t count) const {
   return moved * 16 <= asked;
 }
 
-void PageMap::tick() {
+std::uint32_t PageMap::tick() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   tick(now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec);
+  return now_tick.load(std::memory_order_relaxed);
 }
 
 void PageMap::tick(std::int64_t now_ns) {

@@ -49,8 +49,8 @@ class PageMap {
   /// moved; one system call.
   static constexpr std::size_t kMostProbes = 64;
   bool holds(const std::uint64_t* addresses, std::size_t count) const;
-  /// Lets entries age: call it now and then, where a clock can be read.
-  void tick();
+  /// Lets entries age: call it now and then, where a clock can be read. Returns the number of the tick.
+  std::uint32_t tick();
   void tick(std::int64_t now_ns);
 
  private:

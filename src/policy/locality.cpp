@@ -13,12 +13,29 @@ namespace {
 constexpr std::uint64_t kDealNs = 300;
 constexpr std::uint64_t kBytesPerStepAndNs = 80;
 
-// Population variance above 0, in whole numbers: some location differs from another.
-bool unevenly_spread(const std::uint64_t* bytes, std::int32_t count) {
-  for (std::int32_t i = 1; i < count; ++i)
-    if (bytes[i] != bytes[0]) return true;
-  return false;
-}
+// The locations that hold some of the bytes, written ones counted twice.
+struct Sources {
+  std::int32_t count = 0;
+  Location at[placement::kMaxLocations];
+  std::uint64_t bytes[placement::kMaxLocations];
+  std::uint64_t sum = 0;
+
+  Sources(const Need& need, std::int32_t locations) {
+    for (Location i = 0; i < locations; ++i) {
+      const std::uint64_t here = need.read.at[i] + 2 * need.written.at[i];
+      at[count] = i;
+      bytes[count] = here;
+      count += here != 0;
+      sum += here;
+    }
+  }
+  // Population variance above 0, in whole numbers: some location differs from another.
+  bool unevenly_spread(std::int32_t locations) const {
+    for (std::int32_t i = 1; i < count; ++i)
+      if (bytes[i] != bytes[0]) return true;
+    return count != locations;
+  }
+};
 
 class Locality final : public TaskPolicy {
  public:
@@ -27,15 +44,10 @@ class Locality final : public TaskPolicy {
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
     const std::int32_t count = machine.locations;
-    std::uint64_t bytes[placement::kMaxLocations];
-    std::uint64_t sum = 0;
-    for (std::int32_t i = 0; i < count; ++i) {
-      bytes[i] = need.read.at[i] + 2 * need.written.at[i];
-      sum += bytes[i];
-    }
-    if (sum == 0) return kHere;
+    const Sources bytes(need, count);
+    if (bytes.sum == 0) return kHere;
     if (machine.significance == Significance::paper && creator >= 0 &&
-        (sum <= machine.cache_per_core[creator] || !unevenly_spread(bytes, count)))
+        (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
       return kHere;
 
     const bool here_counts = creator >= 0 && load.workers[creator] != 0;
@@ -69,7 +81,7 @@ class Locality final : public TaskPolicy {
   }
 
  private:
-  static std::uint64_t worst(const MachineView& machine, const std::uint64_t* bytes) {
+  static std::uint64_t worst(const MachineView& machine, const Sources& bytes) {
     std::uint64_t most = 0;
     for (Location i = 0; i < machine.locations; ++i) {
       const std::uint64_t price = cost(machine, bytes, i);
@@ -78,10 +90,10 @@ class Locality final : public TaskPolicy {
     return most;
   }
   // The paper's cost of location n: the sum over i of bytes[i] * distance(n, i).
-  static std::uint64_t cost(const MachineView& machine, const std::uint64_t* bytes, Location n) {
+  static std::uint64_t cost(const MachineView& machine, const Sources& bytes, Location n) {
     const std::uint32_t* row = machine.distance + n * machine.locations;
     std::uint64_t sum = 0;
-    for (std::int32_t i = 0; i < machine.locations; ++i) sum += bytes[i] * row[i];
+    for (std::int32_t i = 0; i < bytes.count; ++i) sum += bytes.bytes[i] * row[bytes.at[i]];
     return sum;
   }
 };

@@ -4,11 +4,9 @@
 #include <cstdlib>
 #include <new>
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "memory/owners.h"
 #include "runtime/length_guess.h"
+#include "runtime/program_word.h"
 
 namespace hearth::rt {
 namespace {
@@ -48,14 +46,19 @@ void for_each_part(const FootprintRange& range, Visit visit) {
   }
 }
 
-memory::PageMap::Knowledge add_shares(const FootprintRange& range, Shares& shares) {
+void add(memory::PageMap::Knowledge& all, const memory::PageMap::Knowledge& more) {
+  all.missing += more.missing;
+  all.old += more.old;
+  all.untouched += more.untouched;
+}
+
+// Of rows, some of which stand for all.
+memory::PageMap::Knowledge add_rows(const FootprintRange& range, Shares& sum) {
   memory::PageMap::Knowledge all;
+  Shares shares(sum.locations);
   std::uint64_t visited = 0;
   for_each_part(range, [&](ByteRange part) {
-    const auto knowledge = memory::where_is(part, shares);
-    all.missing += knowledge.missing;
-    all.old += knowledge.old;
-    all.untouched += knowledge.untouched;
+    add(all, memory::where_is(part, shares));
     visited += part.bytes();
   });
   const std::uint64_t bytes = range.bytes();
@@ -67,7 +70,13 @@ memory::PageMap::Knowledge add_shares(const FootprintRange& range, Shares& share
     for (std::int32_t i = 0; i < shares.locations; ++i) shares.at[i] = scale(shares.at[i]);
     shares.unknown = scale(shares.unknown);
   }
+  sum.add(shares);
   return all;
+}
+
+memory::PageMap::Knowledge add_shares(const FootprintRange& range, Shares& sum) {
+  if (HEARTH_LIKELY(range.rows <= 1)) return memory::where_is(bytes_from(range.begin, range.length), sum);
+  return add_rows(range, sum);
 }
 
 // Asks the kernel about all ranges, some at a time. False when it refuses.
@@ -89,31 +98,13 @@ bool learn(const Footprint& footprint) {
   return told;
 }
 
-// The pointer-sized object at `address`, which a depend clause names; 0 when it cannot be read: clauses may
-// name invented addresses, which nobody ever reads.
-std::uint64_t value_at(std::uint64_t address) {
-  const auto* object = reinterpret_cast<const std::uint64_t*>(address);
-  const ByteRange bytes = bytes_from(address, sizeof(*object));
-  memory::ManagedBlock block;
-  Shares page(memory::memory_homes().locations);
-  // In a page that is known to be there. The program may write the object meanwhile.
-  if (memory::block_at(object, block) || (memory::page_map.add_shares(bytes, page), page.unknown == 0))
-    return __atomic_load_n(object, __ATOMIC_RELAXED);
-  // The kernel's read fails where a load would crash.
-  std::uint64_t value = 0;
-  iovec to = {&value, sizeof(value)}, from = {reinterpret_cast<void*>(address), sizeof(value)};
-  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(value)) return 0;
-  memory::learn(&bytes, 1);
-  return value;
-}
-
 // An object that holds the address of a block stands for that block: arrays of pointers to blocks are what
 // many programs name in depend clauses. Of gcc's objects only the address is known; a block of data that
 // begins with such an address is no such object, and has a length of a page or more as soon as two were seen.
-bool stands_for_block(FootprintRange& range) {
+bool stands_for_block(Thread* self, FootprintRange& range) {
   if (memory::owner_table.size() == 0 || range.begin % sizeof(void*) != 0) return false;
   if (range.inferred ? range.length > kPage : range.length != sizeof(void*)) return false;
-  const std::uint64_t value = value_at(range.begin);
+  const std::uint64_t value = program_word(self, range.begin);
   memory::ManagedBlock block;
   if (!memory::owner_table.manages(value) || !memory::block_at(reinterpret_cast<const void*>(value), block) ||
       reinterpret_cast<std::uintptr_t>(block.begin) != value)
@@ -161,7 +152,7 @@ void take_footprint_from(Thread* self, Task* task, const Dependence* list, std::
     range.access = access_of(list[i].kind);
     range.inferred = list[i].length == 0;
     range.length = range.inferred ? guess_length(self, body, i, range.begin) : list[i].length;
-    stands_for_block(range);
+    stands_for_block(self, range);
     footprint->ranges[used++] = range;
   }
   footprint->count = used;
@@ -233,17 +224,20 @@ void resolve(Footprint& footprint, placement::Need& need) {
   const FootprintRange* const end = first + footprint.count;
   const bool marked = std::any_of(first, end, [](const FootprintRange& range) { return range.decides; });
   for (bool asked = false;; asked = true) {
-    std::uint64_t unknown = 0, untouched = 0;
+    memory::PageMap::Knowledge all;
+    Shares both(locations);  // what is read and written
+    bool any_both = false;
     for (const FootprintRange* range = first; range != end; ++range) {
       if (marked && !range->decides) continue;
-      Shares shares(locations);
-      const auto knowledge = add_shares(*range, shares);
-      unknown += knowledge.missing + knowledge.old;
-      untouched += knowledge.untouched;
-      need.add(shares, range->access);
+      const bool is_both = range->access == placement::Access::read_write;
+      any_both |= is_both;
+      add(all, add_shares(*range, is_both                                    ? both
+                                  : range->access == placement::Access::read ? need.read
+                                                                             : need.written));
     }
-    footprint.untouched = untouched != 0;
-    if (unknown == 0 || asked || !learn(footprint)) return;
+    if (any_both) need.add(both, placement::Access::read_write);
+    footprint.untouched = all.untouched != 0;
+    if (all.missing + all.old == 0 || asked || !learn(footprint)) return;
     need = placement::Need(locations);
   }
 }

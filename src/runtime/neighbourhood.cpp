@@ -195,15 +195,35 @@ void recount_workers(Team* team) {
 
 namespace {
 
-// Once a region, before the first task is dealt: memory may have been given back and taken anew, elsewhere.
-void check_page_map(Neighbourhood& all) {
+// Once a region, before the first task is dealt, and by members without work: pages may lie elsewhere now. Memory may have been given back and taken
+// anew, which Hearth is not told of memory that is not its own. What it distributed itself moves seldom, and is looked at
+// once in a tick at most.
+void check_answers(Neighbourhood& all) {
   std::uint64_t probes[Neighbourhood::kRecent];
   for (std::uint32_t i = 0; i < Neighbourhood::kRecent; ++i) probes[i] = all.recent[i].load(std::memory_order_relaxed);
-  memory::page_map.tick();
+  const std::uint32_t tick = memory::page_map.tick();
   if (!memory::page_map.holds(probes, Neighbourhood::kRecent)) memory::page_map.forget_everything();
+  if (all.checked_tick.load(std::memory_order_relaxed) == tick) return;
+  all.checked_tick.store(tick, std::memory_order_relaxed);
+  memory::check_owners(probes, Neighbourhood::kRecent);
+}
+
+// A page by which the range can be checked: the first, about which the PageMap was asked; of managed memory any.
+std::uint64_t probe_of(const FootprintRange& range, std::uint32_t turn) {
+  if (!memory::owner_table.manages(range.begin)) return range.begin;
+  const std::uint64_t random = turn * 0x9e3779b9u;  // below 2^32
+  return range.begin + (random * (range.length / memory::kPage) >> 32) * memory::kPage;
 }
 
 }  // namespace
+
+void check_when_idle(Neighbourhood& all) {
+  constexpr std::uint64_t kTicks = 250'000'000;  // about 100 ms
+  const std::uint64_t now = ticks();
+  if (HEARTH_LIKELY(now < all.idle_check.load(std::memory_order_relaxed))) return;
+  all.idle_check.store(now + kTicks, std::memory_order_relaxed);
+  check_answers(all);
+}
 
 Location deal(Thread* self, Task* task) {
   Neighbourhood& all = *task->team->neighbourhood;
@@ -211,10 +231,12 @@ Location deal(Thread* self, Task* task) {
   const std::uint32_t epoch = task->team->epoch();
   if (HEARTH_UNLIKELY(all.checked_epoch.load(std::memory_order_relaxed) != epoch)) {
     all.checked_epoch.store(epoch, std::memory_order_relaxed);
-    check_page_map(all);
+    check_answers(all);
   }
-  if (footprint.count != 0)
-    all.recent[self->member->turn % Neighbourhood::kRecent].store(footprint.ranges[0].begin, std::memory_order_relaxed);
+  if (footprint.count != 0) {
+    const std::uint32_t turn = self->member->turn;
+    all.recent[turn % Neighbourhood::kRecent].store(probe_of(footprint.ranges[0], turn), std::memory_order_relaxed);
+  }
   const Views& view = views();
   placement::Need need(all.locations);
   resolve(footprint, need);

@@ -73,10 +73,13 @@ struct Neighbourhood {
   std::int32_t locations = 0;
   std::atomic<std::uint32_t> workers[placement::kMaxLocations] = {};  // members at each location
   Inbox* inboxes = nullptr;                                          // one for each location
-  // Where footprints that were dealt lately begin, and the region in which the PageMap was last held against the kernel.
+  // Pages of footprints that were dealt lately, and when what is known of them was last held against the kernel: the
+  // region, and the tick of the PageMap's clock.
   static constexpr std::uint32_t kRecent = 64;
   std::atomic<std::uint64_t> recent[kRecent] = {};
   std::atomic<std::uint32_t> checked_epoch{0};
+  std::atomic<std::uint32_t> checked_tick{0};
+  std::atomic<std::uint64_t> idle_check{0};  // when a member without work does it again, in ticks() of the processor
 
   std::uint32_t dealt() const {
     std::uint32_t sum = 0;
@@ -100,6 +103,9 @@ void free_neighbourhood(Neighbourhood* neighbourhood);
 void locate(Thread* self, Member* member);
 /// For the primary thread when the team's size changes: members that are not in the region any more do not count.
 void recount_workers(Team* team);
+
+/// For a member that has found no work: holds what is known of the tasks' memory against the kernel, now and then.
+void check_when_idle(Neighbourhood& all);
 
 /// Where the task should run; kHere: where it became ready. Only for tasks with a footprint, in a team with a
 /// neighbourhood.

@@ -192,6 +192,7 @@ Task* find_by_distance(Thread* self, Accept accept, bool last_look) {
   }
   if (here >= 0)
     if (Task* task = steal_at(self, placement::kUnknown, accept)) return task;
+  check_when_idle(*self->team->neighbourhood);
   if (me->fruitless < 2 * kPatience) ++me->fruitless;
   me->look_again = ticks() + (kFirstBackOff << (me->fruitless < kPatience ? me->fruitless - 1 : kPatience - 1));
   return nullptr;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include <sys/mman.h>
@@ -14,6 +16,7 @@
 #include "memory/owners.h"
 #include "runtime/length_guess.h"
 #include "runtime/neighbourhood.h"
+#include "runtime/program_word.h"
 #include "runtime/tasking.h"
 
 namespace hearth::rt {
@@ -261,6 +264,70 @@ TEST_F(Footprints, InventedAddressesAreNotRead) {
        {reinterpret_cast<void*>(0x10), reinterpret_cast<void*>(~std::uintptr_t{0} - 7), closed})
     EXPECT_EQ(from_clause(address, 0).begin, reinterpret_cast<std::uintptr_t>(address));
   munmap(closed, kPage);
+}
+
+TEST_F(Footprints, PointersAreFoundWhereverTheyLie) {
+  const Block block(Kind::coarse, 32 * kPage);
+  void* on_the_stack = block.begin;
+  const auto in_the_heap = std::make_unique<void*>(block.begin);
+  const Block small(Kind::coarse, 64), large(Kind::blocked, 4 << 20);
+  auto* mapped = static_cast<void**>(
+      mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (void* place : {static_cast<void*>(&on_the_stack), static_cast<void*>(in_the_heap.get()),
+                      static_cast<void*>(small.begin), static_cast<void*>(large.begin), static_cast<void*>(mapped)}) {
+    *static_cast<void**>(place) = block.begin;
+    EXPECT_EQ(from_clause(place, 8).begin, block.at());
+  }
+  std::thread other([&] {
+    void* there = block.begin;
+    EXPECT_EQ(program_word(Thread::current(), reinterpret_cast<std::uintptr_t>(&there)), block.at());
+    EXPECT_EQ(program_word(Thread::current(), reinterpret_cast<std::uintptr_t>(&on_the_stack)), block.at());
+  });
+  other.join();
+  munmap(mapped, kPage);
+}
+
+TEST_F(Footprints, MemoryThatIsGoneIsNotRead) {
+  const Block block(Kind::coarse, kPage);
+  // Seen by the PageMap, and unmapped behind its back.
+  void* gone = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *static_cast<void**>(gone) = block.begin;
+  const auto begin = reinterpret_cast<std::uintptr_t>(gone);
+  memory::page_map.assume({begin, begin + kPage}, 3);
+  EXPECT_EQ(from_clause(gone, 8).begin, block.at());
+  munmap(gone, kPage);
+  EXPECT_EQ(from_clause(gone, 8).begin, begin);
+  // Managed blocks that were freed; the large one's addresses are not readable any more.
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{64} * kPage, std::size_t{4} << 20}) {
+    void* freed = memory::managed_allocate({.what = {.kind = Kind::fine}, .size = bytes});
+    *static_cast<void**>(freed) = block.begin;
+    EXPECT_EQ(from_clause(freed, 8).begin, block.at());
+    memory::managed_release(freed);
+    // What a slab's block held may be there still.
+    const std::uint64_t named = from_clause(freed, 8).begin;
+    EXPECT_TRUE(named == reinterpret_cast<std::uintptr_t>(freed) || (bytes < kPage && named == block.at()));
+    announce_range(reinterpret_cast<std::uintptr_t>(freed), bytes, Access::write);
+    const Need need = need_of_next();
+    EXPECT_EQ(need.written.known() + need.written.unknown, bytes);
+  }
+}
+
+TEST_F(Footprints, MisalignedOverlappingEmptyAndEndlessRanges) {
+  const Block block(Kind::fine, 64 * kPage);
+  // Every byte counts where it lies, as often as it is named.
+  announce_range(block.at(kPage - 13), 13 + 7 * kPage + 29, Access::read);
+  announce_range(block.at(2 * kPage + 1), 5 * kPage, Access::read);
+  announce_range(block.at(3 * kPage), 0, Access::read);
+  const Need need = need_of_next();
+  std::uint64_t expected[kNodes] = {};
+  for (std::size_t at = kPage - 13; at < 8 * kPage + 29; ++at) ++expected[memory::owner_table.owner(block.at(at))];
+  for (std::size_t at = 2 * kPage + 1; at < 7 * kPage + 1; ++at) ++expected[memory::owner_table.owner(block.at(at))];
+  for (int i = 0; i < kNodes; ++i) EXPECT_EQ(need.read.at[i], expected[i]) << i;
+  // A length beyond the address space ends there; what is nobody's is unknown.
+  announce_range(block.at(), UINT64_MAX, Access::read);
+  const Need endless = need_of_next();
+  EXPECT_GE(endless.read.known(), 64 * kPage);
+  EXPECT_GT(endless.read.unknown, std::uint64_t{1} << 40);
 }
 
 TEST_F(Footprints, WhatNobodyHasTouchedLiesWhereTheTaskRan) {
