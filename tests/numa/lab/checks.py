@@ -1,13 +1,15 @@
 """`run test`: on each machine, what the kernel's calls on pages really do, and whether Hearth sees the machine as it is.
 
-A program in programs/ becomes a test by lines in its head, each a case of its own:
+A program in programs/ becomes a test by lines in its head, each a case of its own (in Fortran behind a "!"):
 
-    // numa-test [name=CASE] [topologies=8x1,4x4,...] [compilers=gcc,clang] [link=hearth] [refuse=mbind,move_pages]
-    //           [cpus=LIST nodes=LIST] [memory=SIZE] [huge-pages=never|madvise|always] [balancing=on] [args=WORDS] [VARIABLE=value ...]
+    // numa-test [name=CASE] [topologies=8x1,4x4,...] [compilers=gcc,clang,g++,clang++] [link=hearth] [refuse=mbind,move_pages]
+    //           [cpus=LIST nodes=LIST] [memory=SIZE] [time="QUOTA PERIOD"] [before=WORDS]
+    //           [huge-pages=never|madvise|always] [balancing=on] [args=WORDS] [seconds=LIMIT] [VARIABLE=value ...]
 
-`refuse` runs it under a seccomp filter that answers EPERM to these calls; `cpus`, `nodes` and `memory` in a cgroup with
-these limits; `link` links with libhearth, whose folder is in LD_LIBRARY_PATH of every program. A case passes when the
-program ends with 0. Huge pages and automatic balancing are off, but for cases that ask for them.
+`refuse` runs it under a seccomp filter that answers EPERM to these calls; `cpus`, `nodes`, `memory` and `time` in a cgroup
+with these limits; `before` by another command (taskset, numactl); `link` links with libhearth, whose folder is in
+LD_LIBRARY_PATH of every program. A case passes when the program ends with 0. Huge pages and automatic balancing are off,
+but for cases that ask for them.
 """
 import dataclasses
 import json
@@ -18,8 +20,8 @@ from . import machine, parts
 from .topologies import TOPOLOGIES
 
 PROGRAMS = parts.NUMA / "programs"
-LIMITS = {"cpus": "cpuset.cpus", "nodes": "cpuset.mems", "memory": "memory.max"}
-KEYS = {"name", "topologies", "compilers", "link", "refuse", "huge-pages", "balancing", "args", *LIMITS}
+LIMITS = {"cpus": "cpuset.cpus", "nodes": "cpuset.mems", "memory": "memory.max", "time": "cpu.max"}
+KEYS = {"name", "topologies", "compilers", "link", "refuse", "huge-pages", "balancing", "args", "seconds", "before", *LIMITS}
 
 
 @dataclasses.dataclass
@@ -37,7 +39,7 @@ def directives(source):
     """The cases that the head of a program asks for, as dictionaries."""
     cases = []
     for line in source.read_text().splitlines():
-        match = re.match(r"// numa-test\b(.*)", line)
+        match = re.match(r"(?://|!) numa-test\b(.*)", line)
         if not match:
             continue
         case = {"environment": {}}
@@ -53,6 +55,9 @@ def directives(source):
         if unknown or ("cpus" in case) != ("nodes" in case):
             raise BadDirective(f"{source.name}: unknown topology {', '.join(unknown)}" if unknown
                                else f"{source.name}: cpus and nodes go together")
+        unknown = set(case.get("compilers", "gcc").split(",")) - set(parts.COMPILERS)
+        if unknown:
+            raise BadDirective(f"{source.name}: unknown compiler {', '.join(unknown)}")
         cases.append(case)
     return cases
 
@@ -62,7 +67,7 @@ def in_group(limits, command):
     group = "/sys/fs/cgroup/lab-$$"
     written = " && ".join(f"echo {shlex.quote(str(value))} > {group}/{name}" for name, value in limits.items())
     return (f"[ -e /sys/fs/cgroup/cgroup.procs ] || mount -t cgroup2 none /sys/fs/cgroup || exit 90; "
-            f"echo +cpuset +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir {group} && {written} && "
+            f"echo +cpu +cpuset +memory > /sys/fs/cgroup/cgroup.subtree_control && mkdir {group} && {written} && "
             f"echo $$ > {group}/cgroup.procs || exit 91\n{command}")
 
 
@@ -80,18 +85,23 @@ def _passed(result):
     return f"exit status {result.status}" if result.status else None
 
 
+def sources():
+    return sorted([*PROGRAMS.glob("*.c"), *PROGRAMS.glob("*.f90")])
+
+
 def _program_checks(topology, hearth):
-    for source in sorted(PROGRAMS.glob("*.c")):
+    for source in sources():
         for case in directives(source):
             if topology.name not in case.get("topologies", topology.name).split(","):
                 continue
-            for compiler in case.get("compilers", "gcc").split(","):
+            for compiler in case.get("compilers", "gfortran" if source.suffix == ".f90" else "gcc").split(","):
                 yield _program_check(source, case, compiler, hearth)
 
 
 def _program_check(source, case, compiler, hearth):
     libraries = [f"-L{hearth.library}", "-lhearth"] if case.get("link") == "hearth" else []
     words = [str(parts.program(source, compiler, libraries)), *shlex.split(case.get("args", ""))]
+    words = [*shlex.split(case.get("before", "")), *words]
     if "refuse" in case:
         words = [str(parts.program(PROGRAMS / "refuse.c")), case["refuse"], "--", *words]
     command = shlex.join(words)
@@ -99,10 +109,10 @@ def _program_check(source, case, compiler, hearth):
     if limits:
         command = in_group(limits, command)
     name = f"{source.stem}{'/' + case['name'] if 'name' in case else ''}"
-    if "compilers" in case:
+    if "compilers" in case or compiler == "gfortran":
         name += f"/{compiler}"
     environment = {"LD_LIBRARY_PATH": str(hearth.library), **case["environment"]}
-    return Check(machine.Job(name, _switched(case, command), environment), _passed)
+    return Check(machine.Job(name, _switched(case, command), environment, int(case.get("seconds", 120))), _passed)
 
 
 def numbers(text):
@@ -158,6 +168,9 @@ def _topology_checks(topology, hearth):
     last = topology.cpu_count - 1
     yield Check(machine.Job("hearth topo/taskset", f"taskset -c 1,{last} {topo}"),
                 _judge_topology(topology, cpus=[1, last]))
+    bound = topology.homes[1:]
+    yield Check(machine.Job("hearth topo/numactl", f"numactl --membind={','.join(map(str, bound))} {topo}"),
+                _judge_topology(topology, memory_nodes=bound))
     home = topology.homes[-1]
     cpus = topology.cpus_of(0) + topology.cpus_of(1)
     yield Check(machine.Job("hearth topo/cpuset", in_group({"cpuset.cpus": f"{cpus[0]}-{cpus[-1]}", "cpuset.mems": home}, topo)),

@@ -167,16 +167,26 @@ def build(command, sources, output, libraries=()):
     partial.rename(output)
 
 
+_C_FLAGS = ["-O2", "-g", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-fopenmp"]
+# The C programs are C++ too, for those compilers that say so.
+COMPILERS = {"gcc": ["gcc", *_C_FLAGS, "-std=gnu11"], "clang": ["clang-19", *_C_FLAGS, "-std=gnu11"],
+             "g++": ["g++", *_C_FLAGS, "-std=gnu++17", "-x", "c++"],
+             "clang++": ["clang++-19", *_C_FLAGS, "-std=gnu++17", "-x", "c++"],
+             "gfortran": ["gfortran", "-O2", "-g", "-Wall", "-fopenmp", f"-J{OUTPUT / 'programs'}",
+                          str(ROOT / "include" / "hearth" / "hearth.f90")]}
+
+
 def program(source, compiler="gcc", libraries=(), flags=(), more=()):
-    """Path of the program that this compiler makes of one C file, with OpenMP; `flags` may name folders and defines,
+    """Path of the program that this compiler makes of one file, with OpenMP; `flags` may name folders and defines,
     `more` files that belong to it."""
     output = OUTPUT / "programs" / f"{source.stem}.{compiler}"
-    command = [{"gcc": "gcc", "clang": "clang-19"}[compiler], "-O2", "-g", "-std=gnu11", "-D_GNU_SOURCE", "-Wall",
-               "-Wextra", "-fopenmp", f"-I{NUMA}", f"-I{ROOT / 'include'}", *flags]
+    includes = [] if compiler == "gfortran" else [f"-I{NUMA}", f"-I{ROOT / 'include'}"]
+    command = [COMPILERS[compiler][0], *includes, *flags, *COMPILERS[compiler][1:]]
     stamp = output.with_name(output.name + ".command")
     line = " ".join([*command, *libraries])
-    headers = [*NUMA.glob("*.h"), *source.parent.glob("*.h"), *(ROOT / "include").glob("**/*.h")]
+    headers = [*NUMA.glob("*.h"), *source.parent.glob("*.h"), *(ROOT / "include" / "hearth").glob("*")]
     if not (newer(output, [source, *more, *headers]) and stamp.exists() and stamp.read_text() == line):
+        output.parent.mkdir(parents=True, exist_ok=True)  # a compiler of modules does not make it
         build(command, [source, *more], output, libraries)
         write_whole(stamp, line.encode())
     return output

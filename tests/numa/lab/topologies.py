@@ -95,4 +95,5 @@ TOPOLOGIES = {topology.name: topology for topology in (
     # Linux numbers nodes with CPUs before those without, so that one stands last.
     Topology("holes", "node 1 has no memory, node 3 has no CPU", (2, 2, 2, 0), (512, 0, 512, 512),
              ((10, 16, 21, 24), (16, 10, 21, 24), (21, 21, 10, 28), (24, 24, 28, 10)), sockets=3),
+    Topology("2x1", "2 nodes of one core, each with room for 1 GiB", (1,) * 2, (1280,) * 2, _flat(2, 20), sockets=2),
 )}

@@ -10,103 +10,9 @@
 // numa-test name=cpuset link=hearth topologies=8x1 cpus=2-5 nodes=1-3
 // numa-test name=refused link=hearth topologies=8x1 refuse=mbind,set_mempolicy args=refused
 // numa-test name=blind link=hearth topologies=8x1 refuse=mbind,set_mempolicy,move_pages args=blind
-#include <hearth/hearth.h>
 #include <omp.h>
 
-#include "pages.h"
-
-enum { kMostNodes = 64 };
-
-static int nodes[kMostNodes];  // kernel numbers, in the order of locations that hold memory
-static int homes[kMostNodes];  // their location numbers
-static int count;
-
-static void list_nodes(void) {
-  count = hearth_num_memory_locations();
-  CHECK(count > 0 && count <= kMostNodes && count <= hearth_num_locations());
-  unsigned long allowed = allowed_nodes();
-  for (int i = 0; i < count; ++i) {
-    homes[i] = hearth_memory_location(i);
-    nodes[i] = hearth_location_node(homes[i]);
-    CHECK(nodes[i] >= 0 && (allowed >> nodes[i] & 1));
-    CHECK(i == 0 || nodes[i] > nodes[i - 1]);
-  }
-  CHECK(count == __builtin_popcountl(allowed));
-  CHECK(hearth_memory_location(count) == -1 && hearth_location_node(-1) == -1);
-}
-
-static int index_of_node(int node) {
-  for (int i = 0; i < count; ++i)
-    if (nodes[i] == node) return i;
-  fprintf(stderr, "page on node %d, which is no home\n", node);
-  _exit(1);
-}
-
-/// Touches the pages of a block, asks the kernel for each, and holds hearth_bytes_by_location() against the
-/// sum. `where` gets the index of each page's node.
-static int* look(char* block, size_t size) {
-  enum { kAtOnce = 1024 };
-  void* pages[kAtOnce];
-  int status[kAtOnce];
-  size_t count_of_pages = (size + kPage - 1) / kPage;
-  int* where = malloc(count_of_pages * sizeof *where);
-  size_t sums[kMostNodes] = {0}, told[kMostNodes];
-  CHECK(where != NULL && block != NULL);
-  for (size_t p = 0; p < count_of_pages; ++p) block[p * kPage] = 1;
-  for (size_t p = 0; p < count_of_pages; ++p) {
-    if (p % kAtOnce == 0) {
-      size_t batch = count_of_pages - p < kAtOnce ? count_of_pages - p : kAtOnce;
-      for (size_t i = 0; i < batch; ++i) pages[i] = block + (p + i) * kPage;
-      CHECK(move_to_nodes(batch, pages, NULL, status) == 0);
-    }
-    where[p] = index_of_node(status[p % kAtOnce]);
-    size_t end = (p + 1) * kPage < size ? (p + 1) * kPage : size;
-    sums[homes[where[p]]] += end - p * kPage;
-  }
-  CHECK(hearth_bytes_by_location(block, size, told, kMostNodes) == 0);
-  for (int i = 0; i < kMostNodes; ++i) CHECK(sums[i] == told[i]);
-  size_t some = count_of_pages / 3;
-  CHECK(hearth_owner(block + some * kPage) == homes[where[some]]);
-  return where;
-}
-
-static void check_in_turns(char* block, size_t size) {
-  int* where = look(block, size);
-  for (size_t p = 1; p < (size + kPage - 1) / kPage; ++p) CHECK(where[p] == (where[p - 1] + 1) % count);
-  free(where);
-}
-
-static void check_whole_at(char* block, size_t size, int index) {
-  int* where = look(block, size);
-  for (size_t p = 0; p < (size + kPage - 1) / kPage; ++p) CHECK(where[p] == index);
-  free(where);
-}
-
-/// Parts in order; they differ by one page at most, or a huge page where parts are large.
-static void check_blocked(char* block, size_t size) {
-  size_t pages = (size + kPage - 1) / kPage, part[kMostNodes] = {0}, least = pages, most = 0;
-  int* where = look(block, size);
-  for (size_t p = 0; p < pages; ++p) {
-    CHECK(p == 0 || where[p] >= where[p - 1]);
-    ++part[where[p]];
-  }
-  for (int i = 0; i < count; ++i) {
-    if (part[i] < least) least = part[i];
-    if (part[i] > most) most = part[i];
-  }
-  // In huge pages the last part may also end early, with the block.
-  CHECK(most - least <= (pages / (size_t)count >= 8 * 512 ? 2 * 512 : 1));
-  free(where);
-}
-
-static int mappings(void) {
-  FILE* maps = fopen("/proc/self/maps", "r");
-  CHECK(maps != NULL);
-  int lines = 0;
-  for (int c; (c = getc(maps)) != EOF;) lines += c == '\n';
-  fclose(maps);
-  return lines;
-}
+#include "homes.h"
 
 static void fine_goes_round_page_by_page(void) {
   const size_t sizes[] = {4 * kPage, 64 * kPage - 17, 3u << 20, 33u << 20};
@@ -183,12 +89,6 @@ static void nearest_is_the_caller_s_node(void) {
   CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
-static int block_cyclic(size_t block, size_t blocks, int locations, void* data) {
-  (void)blocks;
-  CHECK(locations == count);
-  return (int)(block / *(const size_t*)data % (size_t)locations);
-}
-
 static void distributions_of_the_program_s_own(void) {
   // Few pieces, and more than the kernel is asked to keep policies for.
   const struct {
@@ -200,7 +100,7 @@ static void distributions_of_the_program_s_own(void) {
     char* block = hearth_malloc_distributed(size, cases[c].block, block_cyclic, &in_a_row);
     CHECK(mappings() - before < 1100);
     int* where = look(block, size);
-    for (size_t p = 0; p < size / kPage; ++p)
+    for (size_t p = 0; p < pages_of(size); ++p)
       CHECK(where[p] == (int)(p * kPage / cases[c].block / in_a_row % (size_t)count));
     free(where);
     omp_malloc_free(block);

@@ -20,6 +20,7 @@ static const struct {
               {"migrate_pages", SYS_migrate_pages},
               {"set_mempolicy", SYS_set_mempolicy},
               {"get_mempolicy", SYS_get_mempolicy},
+              {"process_vm_readv", SYS_process_vm_readv},
               {"sched_setaffinity", SYS_sched_setaffinity}};
 enum { kCallCount = sizeof kCalls / sizeof kCalls[0] };
 
