@@ -16,7 +16,7 @@ static float** a;
 static float** b;
 static float** c;
 
-// Small whole numbers: every sum is exact, in whatever order a BLAS adds.
+// Small whole numbers: every sum is exact, in whatever order they are added.
 static float left_at(int row, int column) { return (float)((row * 3 + column * 5 + row * column % 7) % 4); }
 static float right_at(int row, int column) { return (float)((row * 7 + column + row * column % 5) % 3); }
 static float zero_at(int row, int column) { return (float)(0 * row * column); }

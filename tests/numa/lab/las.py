@@ -17,7 +17,6 @@ from . import machine, measure, parts
 
 SOURCES = parts.ROOT / "bench" / "las"
 FRAME = ("las.c", "optimal.c", "places.c")
-BLAS = measure.SYSTEM / "openblas-serial"
 PROGRAMS = {
     "map": ("standard", "fine", "coarse"),
     "reduction": ("standard", "fine", "coarse"),
@@ -90,14 +89,8 @@ def ways(case):
 
 def program(name, compiler):
     # gcc does not take a depend clause for a use.
-    flags, libraries = ["-O3", "-Wno-unused-variable"], ["-lm"]
-    if name == "matmul":
-        if not (BLAS / "libopenblas.so").exists():
-            raise parts.MissingPart(f"there is no libopenblas.so in {BLAS}; run: tools/setup")
-        # The C library's folder may hold OpenBLAS with threads of its own under the same name.
-        flags.append("-I/usr/include/x86_64-linux-gnu/openblas-serial")
-        libraries += [str(BLAS / "libopenblas.so"), f"-Wl,-rpath,{BLAS}"]
-    return parts.program(SOURCES / f"{name}.c", compiler, libraries, flags, [SOURCES / each for each in FRAME])
+    flags = ["-O3", "-Wno-unused-variable"]
+    return parts.program(SOURCES / f"{name}.c", compiler, ["-lm"], flags, [SOURCES / each for each in FRAME])
 
 
 def job(case, way, hearth, repeats, extra=None):
