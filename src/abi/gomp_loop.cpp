@@ -82,6 +82,7 @@ template <class T>
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   plan.ordered = ordered;
+  plan.site = __builtin_return_address(0);
   abi::begin_gomp_loop(self, loop, plan);
   return next(istart, iend);
 }
@@ -94,6 +95,7 @@ template <class T>
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   plan.ordered = ordered;
+  plan.site = __builtin_return_address(0);
   abi::begin_gomp_loop(self, loop, plan);
   abi::begin_gomp_share(self, reductions, mem);
   return istart == nullptr || next(istart, iend);

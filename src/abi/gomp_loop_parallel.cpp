@@ -39,7 +39,9 @@ void begin(Thread* self, const Combined& what) {
     hearth::rt::begin_sections(self, what.loop.trip);
     abi::begin_work(self, ompt_work_sections, what.loop.trip);
   } else {
-    abi::begin_gomp_loop(self, what.loop, what.plan);
+    LoopPlan plan = what.plan;
+    plan.site = reinterpret_cast<const void*>(what.function);
+    abi::begin_gomp_loop(self, what.loop, plan);
   }
 }
 

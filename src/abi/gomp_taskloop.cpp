@@ -46,6 +46,7 @@ struct PlainLoop {
   std::uint64_t start, step;
 
   const void* body() const { return reinterpret_cast<const void*>(function); }
+  rt::TaskloopName name() const { return {body(), start, step, plan.tasks, plan.each}; }
   Task* leaf(Thread* self) const {
     Task* task = rt::new_task(self, 0, task_flags);
     task->function = function;
@@ -111,11 +112,12 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
                    plan,
                    start,
                    step};
+    rt::TaskloopPast past;
     const bool deferrable = deferred && (flags & hearth::abi::kGompFinal) == 0;
     if (footprint && deferrable && !rt::runs_at_once_always(self))
       rt::deal_taskloop(self, loop, plan, footprint);
     else
-      rt::run_taskloop(self, loop, plan.tasks, deferrable);
+      rt::run_taskloop(self, loop, plan.tasks, deferrable, past);
     if (grouped) rt::taskgroup_end(self);
     return;
   }

@@ -86,12 +86,13 @@ template <class T>
                                                  Signed<T> chunk) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  const LoopPlan plan = plan_of(self, schedule, std::int64_t{chunk});
+  LoopPlan plan = plan_of(self, schedule, std::int64_t{chunk});
+  plan.site = __builtin_return_address(0);
   LoopState& loop = self->member->loop;
   const std::uint64_t trip = trip_of<T>(lower, upper, step);
-  hearth::rt::begin_loop(self, trip, plan);
   loop.base = static_cast<std::uint64_t>(lower);
   loop.step = static_cast<std::uint64_t>(static_cast<std::int64_t>(step));
+  hearth::rt::begin_loop(self, trip, plan);
   // Alone, a guided loop is one chunk: a static loop.
   const bool whole = plan.kind == ScheduleKind::guided && self->team->size == 1;
   abi::begin_work(self, whole ? ompt_work_loop_static : abi::work_kind(plan), trip);
@@ -109,12 +110,13 @@ template <class T>
       hearth::rt::static_block(trip, static_cast<std::uint64_t>(self->team->team_num),
                                static_cast<std::uint64_t>(self->team->num_teams));
   if (last != nullptr) *last = block.first < block.end && block.end == trip;
-  const LoopPlan plan = plan_of(self, schedule, std::int64_t{chunk});
+  LoopPlan plan = plan_of(self, schedule, std::int64_t{chunk});
+  plan.site = __builtin_return_address(0);
   LoopState& loop = self->member->loop;
-  hearth::rt::begin_loop(self, block.end - block.first, plan);
   loop.base = static_cast<std::uint64_t>(
       static_cast<T>(static_cast<U>(lower) + static_cast<U>(block.first) * static_cast<U>(step)));
   loop.step = static_cast<std::uint64_t>(static_cast<std::int64_t>(step));
+  hearth::rt::begin_loop(self, block.end - block.first, plan);
   abi::begin_work(self, ompt_work_distribute, block.end - block.first);
 }
 

@@ -53,6 +53,7 @@ struct PlainLoop {
   const void* body() const {
     return reinterpret_cast<const void*>(reinterpret_cast<const kmp_task_t*>(pattern)->routine);
   }
+  rt::TaskloopName name() const { return {body(), lower, stride, plan.tasks, plan.each}; }
   Task* leaf(Thread* self) const {
     Task* task = rt::new_task(self, size, flags);
     task->routine = routine;
@@ -129,11 +130,12 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
   const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount, strict, self->team->size);
   if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) && pattern->priority == 0) {
     PlainLoop loop = plain_loop(pattern, plan, lower_at, upper_at, stride);
+    rt::TaskloopPast past;
     const bool deferrable = deferred && !pattern->is(rt::kTaskFinal);
     if (footprint && deferrable && !rt::runs_at_once_always(self))
       rt::deal_taskloop(self, loop, plan, footprint);
     else
-      rt::run_taskloop(self, loop, plan.tasks, deferrable);
+      rt::run_taskloop(self, loop, plan.tasks, deferrable, past);
     hearth::abi::discard_kmp_task(self, pattern);
     if (grouped) rt::taskgroup_end(self);
     return;

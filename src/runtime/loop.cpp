@@ -23,99 +23,15 @@
 // taken one by one.
 #include "runtime/loop.h"
 
+#include "runtime/loop_memory.h"
+#include "runtime/loop_ranges.h"
 #include "runtime/ordered.h"
 #include "runtime/shared_writes.h"
 
 namespace hearth::rt {
 namespace {
 
-// Some microseconds of the processor's time stamp: short beside what a late thread would lose, long beside an
-// atomic.
-#if defined(__x86_64__)
-constexpr std::uint64_t kShort = 12000;
-std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
-#elif defined(__aarch64__)
-constexpr std::uint64_t kShort = 100;
-std::uint64_t ticks() {
-  std::uint64_t t;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-  return t;
-}
-#else
-constexpr std::uint64_t kShort = 0;
-std::uint64_t ticks() { return 1; }
-#endif
-
-constexpr std::uint32_t kSlots = Team::kWorkShares;
-
-// --- ranges: units of 20 bits, generations of 24. A member would have to be 2^26 nowait loops behind before
-// a generation could be taken for another.
-constexpr int kUnitBits = 20;
-constexpr std::uint32_t kUnitMask = (1u << kUnitBits) - 1;
-constexpr std::uint64_t kMaxRangeUnits = kUnitMask - 1;
-constexpr std::uint32_t kGenerationMask = (1u << 24) - 1;
-
-struct Range {
-  std::uint32_t generation, begin, end;
-
-  static Range of(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word >> (2 * kUnitBits)),
-            static_cast<std::uint32_t>(word >> kUnitBits) & kUnitMask,
-            static_cast<std::uint32_t>(word) & kUnitMask};
-  }
-  constexpr std::uint64_t word() const {
-    return std::uint64_t{generation} << (2 * kUnitBits) | std::uint64_t{begin} << kUnitBits | end;
-  }
-  static Range left_in(std::uint32_t generation) { return {generation, kUnitMask, kUnitMask}; }
-  bool left() const { return begin == kUnitMask; }
-  // How many generations this range is ahead of `other`.
-  std::int32_t ahead_of(std::uint32_t other) const {
-    return static_cast<std::int32_t>((generation - other) << 8) >> 8;
-  }
-};
-static_assert(Range{kGenerationMask, kUnitMask, kUnitMask}.word() == kUnusedRange,
-              "unused ranges are left in -1");
-
-std::uint32_t generation_of(std::uint32_t number) { return number / kSlots & kGenerationMask; }
-
-std::atomic<std::uint64_t>& range_of(Team* team, std::uint32_t number, std::int32_t tid) {
-  return team->workshares
-      ->ranges[static_cast<std::size_t>(number % kSlots) * static_cast<std::size_t>(team->capacity) +
-               static_cast<std::size_t>(tid)]
-      .word;
-}
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
-
-// How many units to reserve of `remaining`, in which `members` have a part.
-std::uint32_t reserve_of(LoopState& loop, std::uint64_t remaining, std::uint64_t members) {
-  if (!loop.eager) return 1;
-  const std::uint64_t now = ticks();
-  if (now - loop.reserved_at > kShort)
-    loop.reserve = 1;
-  else if (loop.reserve < kUnitMask / 2)
-    loop.reserve *= 2;
-  loop.reserved_at = now;
-  const std::uint64_t most = remaining / (8 * members);
-  if (loop.reserve > most) loop.reserve = most < 1 ? 1 : static_cast<std::uint32_t>(most);
-  return loop.reserve;
-}
-
-void put_in_reserve(LoopState& loop, std::uint64_t begin, std::uint64_t end) {
-  loop.next = begin * loop.unit;
-  loop.end = end == loop.units ? loop.dealt : end * loop.unit;
-}
-
-// Units so large that there are no more than `most`.
-void count_units(LoopState& loop, std::uint64_t smallest, std::uint64_t most) {
-  loop.unit = smallest;
-  loop.units = ceil_div(loop.dealt, smallest);
-  if (HEARTH_UNLIKELY(loop.units > most)) {
-    const std::uint64_t together = ceil_div(loop.units, most);
-    loop.unit = smallest * together;
-    loop.units = ceil_div(loop.units, together);
-  }
-}
+using namespace ranges;
 
 bool take_from_counter(Thread* self) {
   LoopState& loop = self->member->loop;
@@ -150,12 +66,6 @@ bool take_from_counter(Thread* self) {
   }
 }
 
-// Somebody has found nothing left; a hint that saves looking at every member's range.
-bool nothing_left(Team* team, std::uint32_t number) {
-  return static_cast<std::int32_t>(
-             team->workshares->exhausted[number % kSlots].load(std::memory_order_relaxed) - number) >= 0;
-}
-
 Block block_of(const LoopState& loop, std::int32_t tid, std::int32_t members) {
   return static_block(loop.units, static_cast<std::uint64_t>(tid), static_cast<std::uint64_t>(members));
 }
@@ -165,7 +75,7 @@ bool take_from_own_range(Thread* self) {
   if (loop.alone) return false;
   Team* team = self->team;
   const std::uint32_t generation = generation_of(loop.number);
-  std::atomic<std::uint64_t>& mine = range_of(team, loop.number, self->tid);
+  std::atomic<std::uint64_t>& mine = range_of(team, loop.number, self->tid).word;
   std::uint64_t seen = mine.load(std::memory_order_relaxed);
   std::uint32_t taken = 0;
   for (;;) {
@@ -205,7 +115,7 @@ bool steal_units(Thread* self) {
   if (nothing_left(team, loop.number)) return false;
   for (std::int32_t i = 1, victim = self->tid; i < members; ++i) {
     if (++victim == members) victim = 0;
-    std::atomic<std::uint64_t>& theirs = range_of(team, loop.number, victim);
+    std::atomic<std::uint64_t>& theirs = range_of(team, loop.number, victim).word;
     std::uint64_t seen = theirs.load(std::memory_order_relaxed);
     for (;;) {
       Range range = Range::of(seen);
@@ -231,7 +141,7 @@ bool steal_units(Thread* self) {
         // Ours is empty, so nobody else writes it.
         count_shared_write();
         range_of(team, loop.number, self->tid)
-            .store(Range{generation, middle + taken, range.end}.word(), std::memory_order_relaxed);
+            .word.store(Range{generation, middle + taken, range.end}.word(), std::memory_order_relaxed);
         return true;
       }
     }
@@ -258,7 +168,7 @@ void leave_range(Thread* self) {
   if (loop.alone) return;
   count_shared_write();
   range_of(self->team, loop.number, self->tid)
-      .store(Range::left_in(generation_of(loop.number)).word(), std::memory_order_relaxed);
+      .word.store(Range::left_in(generation_of(loop.number)).word(), std::memory_order_relaxed);
 }
 
 // The next chunk of a static schedule with chunks; `next` is where the last one ended.
@@ -335,7 +245,9 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
     loop.reserve = 1;
     loop.eager = !plan.ordered && !plan.doacross;
     loop.reserved_at = 0;
-    if (plan.kind == ScheduleKind::guided) {
+    if (HEARTH_UNLIKELY(team->neighbourhood != nullptr) && begin_remembered(self, plan, smallest)) {
+      // loop_memory.h
+    } else if (plan.kind == ScheduleKind::guided) {
       loop.kind = LoopKind::guided;
       loop.chunk = 0;
       loop.whole_chunks = plan.whole_chunks;
@@ -350,7 +262,7 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
     if (loop.kind == LoopKind::stealing) {
       loop.number = ++loop.stealing;
       loop.alone = false;
-    } else {
+    } else if (HEARTH_LIKELY(loop.kind != LoopKind::remembered)) {
       loop.number = ++loop.counted;
     }
   }
@@ -392,6 +304,12 @@ bool refill(Thread* self) {
       if (!claim_last_chunk(self)) break;
       loop.kind = LoopKind::none;
       return true;
+    case LoopKind::remembered:
+      if (take_remembered(self)) return true;
+      leave_range(self);
+      if (!claim_last_chunk(self)) break;
+      loop.kind = LoopKind::none;
+      return true;
   }
   forget(loop);
   return false;
@@ -410,7 +328,7 @@ bool next_ordered_chunk(Thread* self, std::uint64_t& first, std::uint64_t& count
 
 void end_loop(Thread* self) {
   LoopState& loop = self->member->loop;
-  if (HEARTH_UNLIKELY(loop.kind == LoopKind::stealing)) leave_range(self);
+  if (HEARTH_UNLIKELY(loop.kind >= LoopKind::stealing)) leave_range(self);
   if (HEARTH_UNLIKELY(loop.ordered)) {
     // Whoever leaves early (cancelled) passes nothing on: the others are leaving as well.
     loop.ordered = false;

@@ -27,6 +27,8 @@ struct LoopPlan {
   bool ordered = false;     // with ordered regions
   bool doacross = false;    // iterations wait for earlier ones: they must be handed out in order, one by one
   bool whole_chunks = false;  // simd: chunks, and static blocks, are multiples of `chunk`
+  const void* site =
+      nullptr;  // an address that tells the loop from others; null: nothing is remembered of it
 };
 
 /// What schedule(runtime) means now: run-sched-var. `monotonic` is set if the ICV says so.

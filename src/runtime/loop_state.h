@@ -12,14 +12,16 @@
 namespace hearth::rt {
 
 struct WorkShare;
+struct RememberedLoop;
 
 enum class LoopKind : std::uint8_t {
-  none,     // no loop, or nothing left of it
-  blocks,   // static: one block a member
-  rounds,   // static with a chunk: chunks go round
-  counter,  // dynamic, monotonic: the team's counter
-  guided,   // the same counter, chunks that shrink
-  stealing  // dynamic, nonmonotonic: a range a member
+  none,       // no loop, or nothing left of it
+  blocks,     // static: one block a member
+  rounds,     // static with a chunk: chunks go round
+  counter,    // dynamic, monotonic: the team's counter
+  guided,     // the same counter, chunks that shrink
+  stealing,   // dynamic, nonmonotonic: a range a member
+  remembered  // dynamic and guided, nonmonotonic, where there are several locations: loop_memory.h
 };
 
 struct LoopState {
@@ -43,6 +45,17 @@ struct LoopState {
   std::uint32_t counted = 0;
   std::uint32_t stealing = 0;
   std::uint32_t shared = 0;
+
+  // Of remembered loops (loop_memory.h).
+  std::uint64_t instances = 0;          // how many this member has met
+  std::uint64_t instance = 0;           // the number of this one
+  const void* site = nullptr;           // where the program's loop is
+  RememberedLoop* past = nullptr;       // null: not entered yet
+  std::uint32_t parts = 0, looked = 0;  // into how many it is cut; how many of them were passed over
+  bool shrinking = false;               // guided
+  bool roams = false;                   // has waited long enough for work nearby
+  std::uint32_t vain_looks = 0;
+  std::uint64_t began = 0, waits_since = 0;  // ticks; 0: does not wait
 
   // The program's loop, for the skins: value of iteration i is base + i * step, in the arithmetic of unsigned
   // numbers.

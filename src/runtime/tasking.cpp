@@ -309,16 +309,17 @@ void enqueue_anywhere(Task* task) {
 
 namespace {
 
-// Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
-[[gnu::noinline]] bool deal_away(Thread* self, Task* task) {
+bool put_in_inbox(Task* task, Location where) {
   Team* team = task->team;
-  const Location where = deal(self, task);
   if (where == policy::kHere || !team->neighbourhood->inboxes[where].put(task)) return false;
   // All: those at `where` are meant, and one that leaves far tasks alone could swallow the news.
   team->events.notify_all();
   if (team->go_events.anybody_asleep()) team->go_events.notify_all();
   return true;
 }
+
+// Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
+[[gnu::noinline]] bool deal_away(Thread* self, Task* task) { return put_in_inbox(task, deal(self, task)); }
 
 }  // namespace
 
@@ -335,6 +336,15 @@ void enqueue(Thread* self, Task* task) {
       HEARTH_UNLIKELY(!self->member->deque.push(task)))
     put_shared(team->shared_queue, task);
   wake_for_task(team);
+}
+
+void enqueue_at(Thread* self, Task* task, Location where) {
+  Team* team = task->team;
+  if (team->tasked.load(std::memory_order_relaxed) == 0) {
+    count_shared_write();
+    team->tasked.store(1, std::memory_order_relaxed);
+  }
+  if (!put_in_inbox(task, where)) enqueue(self, task);
 }
 
 void make_ready(Thread* self, Task* task) {

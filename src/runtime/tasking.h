@@ -48,6 +48,8 @@ inline void spawn(Thread* self, Task* task) {
 bool runs_at_once(Thread* self);
 /// Queue without cut-off: for tasks of this team that a completion made ready.
 void enqueue(Thread* self, Task* task);
+/// The same for a task without footprint that belongs to a location of a team with a neighbourhood; unknown: to none.
+void enqueue_at(Thread* self, Task* task, placement::Location where);
 /// The same when the caller's place in the task tree says nothing about the task's: another team's, or made
 /// ready by an event. In the caller's deque it could bury tasks that the caller waits for.
 void enqueue_anywhere(Task* task);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "runtime/loop.h"
+#include "runtime/loop_memory.h"
 #include "runtime/shared_writes.h"
 #include "runtime/wait.h"
 
@@ -35,6 +36,7 @@ WorkShares* make_workshares(Team* team) {
   for (std::size_t i = 0; i < members; ++i) new (all->reduce + i) ReduceCell;
   all->ranges = static_cast<StealRange*>(allocate(sizeof(StealRange) * members * kSlots, "loops"));
   for (std::size_t i = 0; i < members * kSlots; ++i) new (all->ranges + i) StealRange;
+  all->memory = make_loop_memory(team);
   return all;
 }
 
@@ -61,6 +63,7 @@ void restart_workshares(Team* team) {
   for (std::size_t i = 0; i < members; ++i) all.reduce[i].data.store(nullptr, std::memory_order_relaxed);
   for (std::size_t i = 0; i < members * kSlots; ++i)
     all.ranges[i].word.store(kUnusedRange, std::memory_order_relaxed);
+  restart_loop_memory(team);
 }
 
 void restart_member(Member* member) {
@@ -68,6 +71,8 @@ void restart_member(Member* member) {
   loop.kind = LoopKind::none;
   loop.counted = loop.stealing = loop.shared = 0;
   loop.share = loop.doacross = nullptr;
+  const WorkShares* all = member->team->workshares;
+  if (all != nullptr && all->memory != nullptr) loop.instances = all->memory->first_instance;
 }
 
 void free_workshares(Team* team) {
@@ -76,6 +81,7 @@ void free_workshares(Team* team) {
   for (WorkShare& share : all->slots) empty_slot(share);
   std::free(all->reduce);
   std::free(all->ranges);
+  free_loop_memory(all->memory);
   all->~WorkShares();
   std::free(all);
   team->workshares = nullptr;

@@ -42,12 +42,15 @@ struct alignas(kCacheLinePair) WorkShare {
 /// A member's iterations of a nonmonotonic loop (loop.cpp). Owner and thieves.
 struct alignas(kCacheLinePair) StealRange {
   std::atomic<std::uint64_t> word;
+  std::atomic<std::int32_t> location{-1};  // of the owner, in loop_memory.h's loops; a hint
 };
 
 /// A member's turn to have its reduction data combined (reduction.cpp).
 struct alignas(kCacheLinePair) ReduceCell {
   std::atomic<void*> data{nullptr};
 };
+
+struct LoopMemory;
 
 struct WorkShares {
   alignas(kCacheLinePair) std::atomic<std::uint64_t> counter{0};
@@ -56,6 +59,7 @@ struct WorkShares {
   WorkShare slots[Team::kWorkShares];
   ReduceCell* reduce = nullptr;  // one a member
   StealRange* ranges = nullptr;  // capacity for each of kWorkShares
+  LoopMemory* memory = nullptr;  // loop_memory.h
 };
 
 /// Between regions, by the primary thread: members start counting anew. Makes the shared state of a team that

@@ -2,6 +2,7 @@
 """Compiles one OpenMP program and runs it on libhearth.so with 1, 2, 4 and 8 threads; exit status 77 when there is no compiler.
 
 A line "// flags: ..." of the source adds compiler flags, "// clang-flags: ..." for that compiler alone; "// env: NAME=VALUE ..." sets variables.
+"// also-on: MODEL ..." repeats all of it on machines of models/, which are pretended.
 HEARTH_TEST_STOCK=1 runs the program on the runtime that its compiler ships instead: whether the test is right.
 
 With --sanitize the library was built by gcc with that sanitizer, and the program is instrumented too. Only one sanitizer runtime
@@ -9,6 +10,7 @@ can be in a process, gcc's: so gcc links what clang has compiled.
 """
 import argparse
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -59,16 +61,19 @@ def main():
     environment.update(word.split("=", 1) for word in words_after("env", text))
     if "HEARTH_TEST_STOCK" not in os.environ:
         environment["LD_LIBRARY_PATH"] = options.lib
+    models = pathlib.Path(__file__).resolve().parents[2] / "models"
     bad = 0
-    for threads in (1, 2, 4, 8):
-        environment["OMP_NUM_THREADS"] = str(threads)
-        try:
-            result = subprocess.run([program], env=environment, timeout=240 if options.sanitize else 60, check=False).returncode
-        except subprocess.TimeoutExpired:
-            result = "time-out"
-        if result != 0:
-            print(f"{os.path.basename(program)} with {threads} threads: exit status {result}")
-            bad = 1
+    for machine in ("", *words_after("also-on", text)):
+        pretended = {"HEARTH_MACHINE": str(models / f"{machine}.toml")} if machine else {}
+        for threads in (1, 2, 4, 8):
+            environment["OMP_NUM_THREADS"] = str(threads)
+            try:
+                result = subprocess.run([program], env=environment | pretended, timeout=240 if options.sanitize else 60, check=False).returncode
+            except subprocess.TimeoutExpired:
+                result = "time-out"
+            if result != 0:
+                print(f"{os.path.basename(program)} with {threads} threads {machine}: exit status {result}")
+                bad = 1
     return bad
 
 

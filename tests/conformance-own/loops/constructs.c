@@ -1,4 +1,5 @@
 // sections, single, copyprivate, masked, ordered, doacross and reductions.
+// also-on: opteron-6172x4
 #include "loops.h"
 
 enum { kRows = 90, kColumns = 30 };

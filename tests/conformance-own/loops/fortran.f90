@@ -1,4 +1,5 @@
 ! Worksharing as gfortran compiles it: loops, sections, single with copyprivate, ordered, workshare.
+! also-on: opteron-6172x4
 program loops
   use omp_lib
   implicit none

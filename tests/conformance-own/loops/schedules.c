@@ -1,5 +1,6 @@
 // Every iteration runs exactly once: all schedules, types, directions, with and without barriers between the
 // loops.
+// also-on: opteron-6172x4
 #include <limits.h>
 
 #include "loops.h"

@@ -1,4 +1,5 @@
 // Task reductions: taskgroup, parallel, worksharing and taskloop, with tasks inside tasks.
+// also-on: opteron-6172x4
 #include <stdio.h>
 
 static int bad;
