@@ -3,8 +3,9 @@
 // A parallel loop touches the blocks, so that each lies on the node of the thread that touched it. Then one
 // thread creates a task per block, round after round, and each task rewrites its block. The clause that names
 // the block is `affinity` or `depend`; `none` names nothing; `loop` replaces the tasks by the very loop that
-// touched the blocks, which is as local as it gets. All of it is repeated with fresh memory, and the result
-// is checked every time.
+// touched the blocks, which is as local as it gets. `dynamic`, `guided` and `taskloop` replace them by such
+// loops, over the blocks in the order in which they were touched; with touch=alike such a loop has touched
+// them, too. All of it is repeated with fresh memory, and the result is checked every time.
 //
 // Plain OpenMP for any compiler. gcc accepts `affinity` and drops it. The two NOPs of region.h mark what
 // tests/numa counts. On a real machine, where nothing counts misses for us, `count=pages` makes each task
@@ -47,6 +48,7 @@ static int rewritten_on[kMaxBlocks][kPlacesMostNodes];
 static const char* clause = "depend";
 static const char* order = "in-order";
 static const char* memory = "mmap";
+static const char* touch = "static";
 static int block_count = 256;
 static int rounds = 4;
 static int repeats = 5;
@@ -59,8 +61,8 @@ static void fail(const char* what) {
 
 static void usage(void) {
   fail(
-      "usage: blocks [clause=affinity|depend|none|loop] [order=in-order|shuffled] "
-      "[memory=separate|malloc|mmap] "
+      "usage: blocks [clause=affinity|depend|none|loop|dynamic|guided|taskloop] [order=in-order|shuffled] "
+      "[memory=separate|malloc|mmap] [touch=static|alike] "
       "[blocks=256] [rounds=4] [repeats=5] [count=pages]");
 }
 
@@ -82,6 +84,8 @@ static void read_arguments(int argc, char** argv) {
       order = value;
     else if (strcmp(argv[i], "memory") == 0)
       memory = value;
+    else if (strcmp(argv[i], "touch") == 0 && (strcmp(value, "static") == 0 || strcmp(value, "alike") == 0))
+      touch = value;
     else if (strcmp(argv[i], "blocks") == 0)
       block_count = number(value, 1, kMaxBlocks);
     else if (strcmp(argv[i], "rounds") == 0)
@@ -147,12 +151,31 @@ static void set_orders(int repeat) {
   }
 }
 
-static void first_touch(void) {
+static void touch_nth(int i) {
+  Block block = blocks[touch_order[i]];
+  for (int word = 0; word < kWords; ++word) block[word] = (uint64_t)(touch_order[i] + word);
+}
+
+static void static_loop(void (*body)(int)) {
 #pragma omp parallel for schedule(static)
-  for (int i = 0; i < block_count; ++i) {
-    Block block = blocks[touch_order[i]];
-    for (int word = 0; word < kWords; ++word) block[word] = (uint64_t)(touch_order[i] + word);
-  }
+  for (int i = 0; i < block_count; ++i) body(i);
+}
+
+static void dynamic_loop(void (*body)(int)) {
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < block_count; ++i) body(i);
+}
+
+static void guided_loop(void (*body)(int)) {
+#pragma omp parallel for schedule(guided)
+  for (int i = 0; i < block_count; ++i) body(i);
+}
+
+static void taskloop_loop(void (*body)(int)) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+  for (int i = 0; i < block_count; ++i) body(i);
 }
 
 static void note_node(int number) {
@@ -167,10 +190,7 @@ static void rewrite(Block block, int number) {
   for (int word = 0; word < kWords; ++word) block[word] += (uint64_t)number;
 }
 
-static void loop_round(void) {
-#pragma omp parallel for schedule(static)
-  for (int i = 0; i < block_count; ++i) rewrite(blocks[touch_order[i]], touch_order[i]);
-}
+static void rewrite_nth(int i) { rewrite(blocks[touch_order[i]], touch_order[i]); }
 
 static void affinity_round(void) {
   for (int i = 0; i < block_count; ++i) {
@@ -254,12 +274,19 @@ int main(int argc, char** argv) {
   read_arguments(argc, argv);
   if (omp_get_max_threads() > kMaxThreads) fail("too many threads");
   void (*round)(void) = NULL;
+  void (*loop)(void (*)(int)) = static_loop;
   if (strcmp(clause, "affinity") == 0)
     round = affinity_round;
   else if (strcmp(clause, "depend") == 0)
     round = depend_round;
   else if (strcmp(clause, "none") == 0)
     round = plain_round;
+  else if (strcmp(clause, "dynamic") == 0)
+    loop = dynamic_loop;
+  else if (strcmp(clause, "guided") == 0)
+    loop = guided_loop;
+  else if (strcmp(clause, "taskloop") == 0)
+    loop = taskloop_loop;
   else if (strcmp(clause, "loop") != 0)
     usage();
 
@@ -271,7 +298,7 @@ int main(int argc, char** argv) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     set_orders(repeat);
     get_memory();
-    first_touch();
+    (strcmp(touch, "alike") == 0 ? loop : static_loop)(touch_nth);
     memset(done_by, 0, sizeof done_by);
     memset(rewritten_on, 0, sizeof rewritten_on);
     double start = omp_get_wtime();
@@ -279,7 +306,7 @@ int main(int argc, char** argv) {
     if (round != NULL)
       task_rounds(round);
     else
-      for (int r = 0; r < rounds; ++r) loop_round();
+      for (int r = 0; r < rounds; ++r) loop(rewrite_nth);
     NUMA_REGION_END();
     double seconds = omp_get_wtime() - start;
     check();

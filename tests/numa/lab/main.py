@@ -61,8 +61,8 @@ def _parser():
 
     bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
     with_hearth(bench)
-    bench.add_argument("--suite", choices=("blocks", "las"), default="blocks",
-                       help="tasks that rewrite blocks, or the six benchmarks of the paper (half an hour)")
+    bench.add_argument("--suite", choices=("blocks", "loops", "las"), default="blocks",
+                       help="tasks that rewrite blocks, loops that do, or the six benchmarks of the paper (half an hour)")
     bench.add_argument("--quick", action="store_true", help="one case per compiler")
     bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
@@ -156,7 +156,8 @@ def _bench(options):
     hearth = _hearth(options.hearth)
     if options.suite == "las":
         return _bench_las(options, hearth)
-    chosen = [case for case in measure.cases(options.quick) if options.only.search(case.title)]
+    cases = measure.loop_cases if options.suite == "loops" else measure.cases
+    chosen = [case for case in cases(options.quick) if options.only.search(case.title)]
     if not chosen:
         raise parts.MissingPart("no case has such a name")
 
@@ -184,7 +185,7 @@ def _bench(options):
         options.svg.write_text(matrix.as_svg(rows, HEADING))
     print(measure.table(results), end="")
     if options.write_docs:
-        _write_docs(measure.table(results), "numa-bench")
+        _write_docs(measure.table(results), "loops-bench" if options.suite == "loops" else "numa-bench")
     return 0
 
 

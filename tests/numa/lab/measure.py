@@ -27,10 +27,12 @@ class Case:
     clause: str
     order: str
     memory: str
+    touch: str = "static"
 
     @property
     def title(self):
-        return f"{self.compiler} {self.clause}, {self.order}, {self.memory}"
+        touched = "" if self.touch == "static" else f", touched {self.touch}"
+        return f"{self.compiler} {self.clause}, {self.order}, {self.memory}{touched}"
 
 
 @dataclasses.dataclass
@@ -68,6 +70,13 @@ def cases(quick=False):
     return [*(Case("gcc", "loop", "in-order", memory) for memory in MEMORY), *result]
 
 
+def loop_cases(quick=False):
+    """Loops that rewrite blocks, each after a static loop has touched them, and after such a loop has."""
+    kinds = itertools.product(("gcc", "clang"), ("dynamic", "guided", "taskloop"), ("static", "alike"))
+    result = [Case(compiler, kind, "shuffled", "mmap", touch) for compiler, kind, touch in kinds]
+    return [case for case in result if case.touch == "static"] if quick else result
+
+
 def runtime_folder(runtime, hearth):
     folder = {"libgomp": SYSTEM, "libomp": LIBOMP, "hearth": hearth.library}[runtime]
     soname = {"libgomp": "libgomp.so.1", "libomp": "libomp.so.5", "hearth": "libhearth.so"}[runtime]
@@ -80,7 +89,8 @@ def runtime_folder(runtime, hearth):
 def job(case, runtime, hearth, repeats, extra=None):
     folder = runtime_folder(runtime, hearth)
     program = parts.program(BLOCKS, case.compiler, more=BLOCKS_FRAME)
-    command = [program, f"clause={case.clause}", f"order={case.order}", f"memory={case.memory}", f"repeats={repeats}"]
+    command = [program, f"clause={case.clause}", f"order={case.order}", f"memory={case.memory}",
+               f"touch={case.touch}", f"repeats={repeats}"]
     environment = {**BOUND, **((extra or {}) if runtime == "hearth" else {})}
     # The C library lies in the folder of libgomp, which the loader finds by itself.
     if runtime != "libgomp":
