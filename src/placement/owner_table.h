@@ -76,6 +76,7 @@ class OwnerTable {
     RegionId next_free;  // writers'
   };
 
+  static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;
   bool unchanged(RegionId id, std::uint32_t version) const;
   void write(RegionId id, const Region& region);

@@ -4,6 +4,8 @@
 // member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
 #include "policy/policies.h"
 
+#include <algorithm>
+
 namespace hearth::policy {
 namespace {
 
@@ -37,6 +39,21 @@ struct Sources {
   }
 };
 
+// The paper's cost of each location n: the sum over i of bytes[i] * distance(n, i).
+struct Prices {
+  std::uint64_t at[placement::kMaxLocations];
+
+  Prices(const MachineView& machine, const Sources& bytes) {
+    const std::int32_t count = machine.locations;
+    for (Location n = 0; n < count; ++n) at[n] = 0;
+    // Sums side by side: none waits for the one before.
+    for (std::int32_t i = 0; i < bytes.count; ++i) {
+      const std::uint32_t* column = machine.distance + bytes.at[i];
+      for (Location n = 0; n < count; ++n) at[n] += bytes.bytes[i] * column[n * count];
+    }
+  }
+};
+
 class Locality final : public TaskPolicy {
  public:
   const char* name() const override { return "locality"; }
@@ -52,21 +69,21 @@ class Locality final : public TaskPolicy {
 
     const bool here_counts = creator >= 0 && load.workers[creator] != 0;
     Location best = here_counts ? creator : kHere;
-    std::uint64_t least = here_counts ? cost(machine, bytes, creator) : UINT64_MAX;
+    const Prices price(machine, bytes);
+    std::uint64_t least = here_counts ? price.at[creator] : UINT64_MAX;
     const std::uint64_t here = least;
     const auto first = static_cast<std::int32_t>(load.turn % static_cast<std::uint32_t>(count));
     for (std::int32_t i = 0; i < count; ++i) {
       const Location candidate = first + i < count ? first + i : first + i - count;
       if (load.workers[candidate] == 0 || candidate == creator) continue;
-      const std::uint64_t price = cost(machine, bytes, candidate);
-      if (price < least) {
-        least = price;
+      if (price.at[candidate] < least) {
+        least = price.at[candidate];
         best = candidate;
       }
     }
     if (best == kHere || machine.significance == Significance::paper) return best;
     // What the best place saves against the creator's; or, when that is the best, against the worst.
-    const std::uint64_t other = best == creator ? worst(machine, bytes) : here;
+    const std::uint64_t other = best == creator ? *std::max_element(price.at, price.at + count) : here;
     return here_counts && other - least <= kDealNs * kBytesPerStepAndNs ? kHere : best;
   }
 
@@ -78,23 +95,6 @@ class Locality final : public TaskPolicy {
       case Threshold::none: break;
     }
     return depth != 0;
-  }
-
- private:
-  static std::uint64_t worst(const MachineView& machine, const Sources& bytes) {
-    std::uint64_t most = 0;
-    for (Location i = 0; i < machine.locations; ++i) {
-      const std::uint64_t price = cost(machine, bytes, i);
-      if (price > most) most = price;
-    }
-    return most;
-  }
-  // The paper's cost of location n: the sum over i of bytes[i] * distance(n, i).
-  static std::uint64_t cost(const MachineView& machine, const Sources& bytes, Location n) {
-    const std::uint32_t* row = machine.distance + n * machine.locations;
-    std::uint64_t sum = 0;
-    for (std::int32_t i = 0; i < bytes.count; ++i) sum += bytes.bytes[i] * row[bytes.at[i]];
-    return sum;
   }
 };
 

@@ -158,23 +158,19 @@ void take_footprint_from(Thread* self, Task* task, const Dependence* list, std::
   footprint->count = used;
 }
 
-void announce(Thread* self, const FootprintRange& range) {
-  Task* task = self->task;
+Footprint* room_for_announcement(Task* task) {
   Footprint* all = task->is(kTaskAnnounced) ? task->announced : nullptr;
-  if (all == nullptr || all->count == all->room) {
-    if (all != nullptr && all->count >= kMostAnnounced) return;
-    Footprint* more = allocate(all == nullptr ? 4 : std::size_t{2} * all->room);
-    if (more == nullptr) return;
-    more->stated = true;
-    if (all != nullptr) {
-      more->count = all->count;
-      std::copy_n(all->ranges, all->count, more->ranges);
-      std::free(all);
-    }
-    all = task->announced = more;
-    task->flags |= kTaskAnnounced;
+  if (all != nullptr && all->count >= kMostAnnounced) return nullptr;
+  Footprint* more = allocate(all == nullptr ? 4 : std::size_t{2} * all->room);
+  if (more == nullptr) return nullptr;
+  more->stated = true;
+  if (all != nullptr) {
+    more->count = all->count;
+    std::copy_n(all->ranges, all->count, more->ranges);
+    std::free(all);
   }
-  all->ranges[all->count++] = range;
+  task->flags |= kTaskAnnounced;
+  return task->announced = more;
 }
 
 void take_announced(Task* parent, Task* task) {

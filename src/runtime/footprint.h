@@ -46,7 +46,14 @@ void take_footprint_from(Thread* self, Task* task, const Dependence* list, std::
 
 /// One more range of the task that the current task makes next. The first kMostAnnounced count.
 inline constexpr std::uint32_t kMostAnnounced = 1024;
-void announce(Thread* self, const FootprintRange& range);
+/// Room for it, or null.
+[[gnu::cold]] Footprint* room_for_announcement(Task* task);
+inline void announce(Thread* self, const FootprintRange& range) {
+  Task* task = self->task;
+  Footprint* all = task->is(kTaskAnnounced) ? task->announced : nullptr;
+  if (all == nullptr || all->count == all->room) all = room_for_announcement(task);
+  if (all != nullptr) all->ranges[all->count++] = range;
+}
 /// What `parent` has announced is the footprint of `task`, which it has just made.
 [[gnu::cold]] void take_announced(Task* parent, Task* task);
 void drop_announced(Task* parent);
