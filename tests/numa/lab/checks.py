@@ -167,7 +167,7 @@ def _topology_checks(topology, hearth):
     yield Check(machine.Job("hearth topo", topo), _judge_topology(topology))
     last = topology.cpu_count - 1
     yield Check(machine.Job("hearth topo/taskset", f"taskset -c 1,{last} {topo}"),
-                _judge_topology(topology, cpus=[1, last]))
+                _judge_topology(topology, cpus=sorted({1, last})))
     bound = topology.homes[1:]
     yield Check(machine.Job("hearth topo/numactl", f"numactl --membind={','.join(map(str, bound))} {topo}"),
                 _judge_topology(topology, memory_nodes=bound))
