@@ -1,4 +1,5 @@
 """The one table of a run: for the terminal, as markdown for the docs, as JSON. Formats only, measures nothing."""
+import math
 import platform
 import re
 
@@ -68,10 +69,10 @@ def _conclusions(judged, results):
             yield f"{key[1]} ({key[2]}) on {runtime}: {message}"
 
 
-def plain_table(headings, table):
-    """Aligned columns: the first two to the left, the others to the right."""
+def plain_table(headings, table, left=2):
+    """Aligned columns: the first ones to the left, the others to the right."""
     widths = [max(len(row[c]) for row in [headings, *table]) for c in range(len(headings))]
-    return "\n".join("  ".join(cell.ljust(width) if c < 2 else cell.rjust(width) for c, (cell, width) in
+    return "\n".join("  ".join(cell.ljust(width) if c < left else cell.rjust(width) for c, (cell, width) in
                                enumerate(zip(row, widths))).rstrip() for row in [headings, *table])
 
 
@@ -107,16 +108,33 @@ def terminal(judged, results):
 
 
 def brief(judged, results):
-    """Times and ratios without intervals and verdicts: to show, not to judge."""
-    def time(row, runtime):
+    """Times and their ratios without intervals and verdicts, to show, not to judge: a line for each benchmark, the binaries
+    of both compilers beside each other."""
+    ratios = []
+
+    def middle(row, runtime):
         values = [value for value in results.series(row.key, runtime) if value is not None]
-        return time_text(stats.median(values)) if values else "failed" if runtime in row.errors else "–"
-    runtimes = (*verdict.RIVALS, verdict.OURS)
-    table = [[row.name, row.compiler, *(time(row, runtime) for runtime in runtimes),
-              f"{row.fastest.value:.2f} x" if row.fastest else "–"] for row in judged.rows]
-    out = [plain_table(["", "built by", *verdict.RIVALS, "Hearth", "by the faster"], table)]
-    if judged.tasks_mean:
-        out.append(f"geometric mean: {judged.tasks_mean.value:.2f} x")
+        return stats.median(values) if values else None
+
+    def cells(row, runtimes):
+        if row is None:
+            return ["–"] * (len(runtimes) + 1)
+        times = {runtime: middle(row, runtime) for runtime in runtimes}
+        ours = times[verdict.OURS]
+        rivals = [time for runtime, time in times.items() if runtime != verdict.OURS and time is not None]
+        ratio = ours / min(rivals) if ours and rivals else None
+        ratios.extend([ratio] if ratio else [])
+        return [*(time_text(time) if time is not None else "failed" if runtime in row.errors else "–"
+                  for runtime, time in times.items()), f"{ratio:.2f} x" if ratio else "–"]
+
+    users = {"gcc": (*verdict.RIVALS, verdict.OURS), "clang": ("libomp", verdict.OURS)}
+    rows = {(row.name, row.compiler): row for row in judged.rows}
+    table = [[name, *(cell for compiler, runtimes in users.items() for cell in cells(rows.get((name, compiler)), runtimes))]
+             for name in dict.fromkeys(row.name for row in judged.rows)]
+    headings = ["", "gcc's: libgomp", "libomp", "Hearth", "by the faster", "clang's: libomp", "Hearth", "by libomp"]
+    out = [plain_table(headings, table, left=1)]
+    if ratios:
+        out.append(f"geometric mean of the ratios: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} x")
     out += [f"{key[1]} ({key[2]}) on {runtime}: {message}" for key, errors in results.errors.items()
             for runtime, message in errors.items()]
     return "\n".join(out)
