@@ -112,17 +112,24 @@ std::uint64_t run_sharing(Thread* self, Loop& loop, TaskRange range, bool fresh,
   return (ticks() - begin) / (range.end - first);
 }
 
-/// Ranges of tasks that belong to one location go there.
+/// Ranges of tasks that belong to one location go there. As many as their dealing is worth: whoever robs a location takes
+/// one of them.
 template <class Loop>
 void deal_remembered(Thread* self, Loop& loop, TaskRange rest, std::uint64_t tasks) {
   const RememberedTaskloop& past = *rest.past;
+  const auto members = static_cast<std::uint64_t>(self->team->size);
+  const std::uint64_t ticks = past.ticks.load(std::memory_order_relaxed) * tasks;
+  std::uint64_t ranges = ticks == 0 ? 4 * members : ticks / kWorthSharing;
+  if (ranges < members) ranges = members;
+  if (ranges > kPiecesPerThread * members) ranges = kPiecesPerThread * members;
+  const std::uint64_t longest = (tasks + ranges - 1) / ranges;
   std::uint64_t part = RememberedTaskloop::part_of(tasks, rest.first);
   while (rest.first != rest.end) {
     const Location home = past.home_of(self->team, tasks, part);
     std::uint64_t end = RememberedTaskloop::part(tasks, part).end;
-    while (end != rest.end && past.home_of(self->team, tasks, ++part) == home)
+    while (end != rest.end && past.home_of(self->team, tasks, ++part) == home && end - rest.first < longest)
       end = RememberedTaskloop::part(tasks, part).end;
-    Task* range = loop.defer(self, {rest.first, end, rest.most_hidden, rest.past});
+    Task* range = loop.defer(self, {rest.first, end, longest, rest.past});
     adopt(self, range);
     enqueue_at(self, range, home);
     rest.first = end;
