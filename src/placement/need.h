@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cpu.h"
+
 namespace hearth::placement {
 
 using Location = std::int32_t;
 inline constexpr Location kUnknown = -1;  // nobody knows, or nobody has touched it yet
 inline constexpr std::int32_t kMaxLocations = 64;
+static_assert(kMaxLocations % 8 == 0);
 
 /// Bytes [begin, end) of the address space.
 struct ByteRange {
@@ -39,7 +42,12 @@ struct Shares {
   void clear(std::int32_t count) {
     locations = count < kMaxLocations ? count : kMaxLocations;
     unknown = 0;
-    for (std::int32_t i = 0; i < locations; ++i) at[i] = 0;
+    // Eight at a time: what compilers make of the plain loop takes longer to begin than this to end.
+    std::int32_t i = 0;
+    do {
+      for (std::int32_t k = 0; k < 8; ++k) at[i + k] = 0;
+      i += 8;
+    } while (HEARTH_UNLIKELY(i < locations));
   }
   void add(Location where, std::uint64_t bytes) {
     if (where >= 0 && where < locations)

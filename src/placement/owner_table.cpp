@@ -37,12 +37,6 @@ void OwnerTable::attach(void* memory, std::uint64_t base, std::size_t managed_by
   size_.store(granules * kGranule, std::memory_order_release);
 }
 
-OwnerTable::RegionId OwnerTable::id_at(std::uint64_t address) const {
-  const std::uint64_t offset = address - base_.load(std::memory_order_relaxed);
-  if (offset >= size_.load(std::memory_order_acquire)) return 0;
-  return granules_[offset / kGranule].load(std::memory_order_acquire);  // pairs with the store in enter()
-}
-
 // Made field by field: an object that is cleared first costs as much as the rest of a query.
 [[gnu::always_inline]] inline OwnerTable::Region OwnerTable::copy_of(const Slot& slot) {
   const Layout::Form form = slot.form.load(std::memory_order_relaxed);
@@ -70,11 +64,6 @@ bool OwnerTable::read(RegionId id, Region& copy, std::uint32_t& version) const {
   return (version & 1) == 0 && unchanged(id, version);
 }
 
-inline bool OwnerTable::unchanged(RegionId id, std::uint32_t version) const {
-  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release fence in write()
-  return slots_[id].version.load(std::memory_order_relaxed) == version;
-}
-
 bool OwnerTable::find(std::uint64_t address, Region& copy) const {
   const RegionId id = id_at(address);
   std::uint32_t version = 0;
@@ -92,7 +81,7 @@ Location OwnerTable::owner(std::uint64_t address) const {
   return region.layout.form != Layout::Form::blocks || unchanged(id, version) ? owner : kUnknown;
 }
 
-void OwnerTable::add_shares(ByteRange range, Shares& shares) const {
+void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
   if (size_.load(std::memory_order_acquire) == 0) {  // there are no slots
     shares.unknown += range.bytes();
     return;

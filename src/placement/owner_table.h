@@ -41,12 +41,18 @@ class OwnerTable {
   }
 
   /// Adds the bytes by location of a range, unknown ones included. Any thread, wait-free.
-  void add_shares(ByteRange range, Shares& shares) const;
+  void add_shares(ByteRange range, Shares& shares) const {
+    if (!add_whole(range, shares)) add_pieces(range, shares);
+  }
   /// Who owns one byte. Any thread, wait-free.
   Location owner(std::uint64_t address) const;
   /// A copy of the region that holds `address`; false when there is none. Any thread, wait-free.
   bool find(std::uint64_t address, Region& copy) const;
-  RegionId id_at(std::uint64_t address) const;
+  RegionId id_at(std::uint64_t address) const {
+    const std::uint64_t offset = address - base_.load(std::memory_order_relaxed);
+    if (offset >= size_.load(std::memory_order_acquire)) return 0;
+    return granules_[offset / kGranule].load(std::memory_order_acquire);  // pairs with the store in enter()
+  }
 
   /// Writers. `region.begin` is a multiple of kGranule, its granules are free. 0 when all slots are taken.
   RegionId enter(const Region& region);
@@ -76,9 +82,28 @@ class OwnerTable {
     RegionId next_free;  // writers'
   };
 
+  /// A range in one region, all of whose bytes are at one location. False: it is another.
+  bool add_whole(ByteRange range, Shares& shares) const {
+    const RegionId id = id_at(range.begin);
+    if (id == 0) return false;
+    const Slot& slot = slots_[id];
+    const std::uint32_t version = slot.version.load(std::memory_order_acquire);
+    const Location single = slot.single.load(std::memory_order_relaxed);
+    if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single ||
+        range.begin < slot.begin.load(std::memory_order_relaxed) ||
+        range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin || (version & 1) != 0 ||
+        !unchanged(id, version))
+      return false;
+    shares.add(single, range.end - range.begin);
+    return true;
+  }
+  void add_pieces(ByteRange range, Shares& shares) const;
   static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;
-  bool unchanged(RegionId id, std::uint32_t version) const;
+  bool unchanged(RegionId id, std::uint32_t version) const {
+    std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release fence in write()
+    return slots_[id].version.load(std::memory_order_relaxed) == version;
+  }
   void write(RegionId id, const Region& region);
 
   std::atomic<std::uint64_t> base_{0};

@@ -45,9 +45,9 @@ struct Prices {
 
   Prices(const MachineView& machine, const Sources& bytes) {
     const std::int32_t count = machine.locations;
-    for (Location n = 0; n < count; ++n) at[n] = 0;
-    // Sums side by side: none waits for the one before.
-    for (std::int32_t i = 0; i < bytes.count; ++i) {
+    // Sums side by side, so that none waits for the one before; the first begins them.
+    for (Location n = 0; n < count; ++n) at[n] = bytes.bytes[0] * machine.distance[n * count + bytes.at[0]];
+    for (std::int32_t i = 1; i < bytes.count; ++i) {
       const std::uint32_t* column = machine.distance + bytes.at[i];
       for (Location n = 0; n < count; ++n) at[n] += bytes.bytes[i] * column[n * count];
     }
@@ -68,23 +68,28 @@ class Locality final : public TaskPolicy {
       return kHere;
 
     const bool here_counts = creator >= 0 && load.workers[creator] != 0;
-    Location best = here_counts ? creator : kHere;
     const Prices price(machine, bytes);
-    std::uint64_t least = here_counts ? price.at[creator] : UINT64_MAX;
-    const std::uint64_t here = least;
+    // One number for the price and, below it, the order among equals; the least is found without a branch, since nobody
+    // can foretell it.
+    constexpr int kOrderBits = 7;
+    static_assert(placement::kMaxLocations < 1 << kOrderBits);
+    std::uint64_t least = here_counts ? price.at[creator] << kOrderBits : UINT64_MAX;
     const auto first = static_cast<std::int32_t>(load.turn % static_cast<std::uint32_t>(count));
-    for (std::int32_t i = 0; i < count; ++i) {
-      const Location candidate = first + i < count ? first + i : first + i - count;
-      if (load.workers[candidate] == 0 || candidate == creator) continue;
-      if (price.at[candidate] < least) {
-        least = price.at[candidate];
-        best = candidate;
-      }
+    Location candidate = first;
+    for (std::int32_t i = 1; i <= count; ++i) {
+      const std::uint64_t nobody_there = 0 - std::uint64_t{load.workers[candidate] == 0};
+      const std::uint64_t key = price.at[candidate] << kOrderBits | static_cast<std::uint64_t>(i);
+      least = std::min(least, key | nobody_there);
+      candidate = candidate + 1 < count ? candidate + 1 : 0;
     }
-    if (best == kHere || machine.significance == Significance::paper) return best;
+    if (least == UINT64_MAX) return kHere;
+    const auto order = static_cast<std::int32_t>(least & ((1u << kOrderBits) - 1));
+    const Location best = order == 0 ? creator : first + order - 1 < count ? first + order - 1 : first + order - 1 - count;
+    if (machine.significance == Significance::paper) return best;
     // What the best place saves against the creator's; or, when that is the best, against the worst.
-    const std::uint64_t other = best == creator ? *std::max_element(price.at, price.at + count) : here;
-    return here_counts && other - least <= kDealNs * kBytesPerStepAndNs ? kHere : best;
+    if (!here_counts) return best;
+    const std::uint64_t other = best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
+    return other - price.at[best] <= kDealNs * kBytesPerStepAndNs ? kHere : best;
   }
 
   bool may_rob(const MachineView& machine, Location thief, Location victim, std::uint32_t depth) const override {

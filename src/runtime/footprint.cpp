@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "memory/owners.h"
 #include "runtime/length_guess.h"
@@ -115,13 +116,28 @@ bool stands_for_block(Thread* self, FootprintRange& range) {
   return true;
 }
 
+// Most footprints are short. A thread keeps one of those that it drops for the next that it makes.
+constexpr std::size_t kShort = 4;
+
 Footprint* allocate(std::size_t room) {
-  auto* footprint =
-      static_cast<Footprint*>(std::malloc(sizeof(Footprint) + (room - 1) * sizeof(FootprintRange)));
+  Thread* self = Thread::current();
+  room = std::max(room, kShort);
+  Footprint* footprint = nullptr;
+  if (room == kShort) footprint = std::exchange(self->spare_footprint, nullptr);
+  if (footprint == nullptr)
+    footprint = static_cast<Footprint*>(std::malloc(sizeof(Footprint) + (room - 1) * sizeof(FootprintRange)));
   if (footprint == nullptr) return nullptr;
   new (footprint) Footprint;
   footprint->room = static_cast<std::uint32_t>(room);
   return footprint;
+}
+
+void give_back(Footprint* footprint) {
+  Thread* self = Thread::current();
+  if (footprint->room == kShort && self->spare_footprint == nullptr)
+    self->spare_footprint = footprint;
+  else
+    std::free(footprint);
 }
 
 void attach(Task* task, Footprint* footprint) {
@@ -167,7 +183,7 @@ Footprint* room_for_announcement(Task* task) {
   if (all != nullptr) {
     more->count = all->count;
     std::copy_n(all->ranges, all->count, more->ranges);
-    std::free(all);
+    give_back(all);
   }
   task->flags |= kTaskAnnounced;
   return task->announced = more;
@@ -179,7 +195,7 @@ void take_announced(Task* parent, Task* task) {
 }
 
 void drop_announced(Task* parent) {
-  std::free(parent->announced);
+  give_back(parent->announced);
   parent->flags &= ~kTaskAnnounced;
 }
 
@@ -255,7 +271,7 @@ void drop_footprint(Task* task) {
       });
     }
   }
-  std::free(footprint);
+  give_back(footprint);
   task->flags &= ~kTaskFootprint;
 }
 

@@ -43,6 +43,7 @@ struct alignas(kCacheLinePair) Thread {
   Team* initial_team = nullptr;  // kept for the next target region (initial_task.h)
   void* threadprivate = nullptr;
   struct LengthGuesses* length_guesses = nullptr;  // length_guess.h
+  struct Footprint* spare_footprint = nullptr;     // footprint.h
   std::uint64_t stack_begin = 0, stack_end = 0;    // its stack's addresses (program_word.h); 0: nobody has asked
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
