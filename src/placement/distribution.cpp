@@ -24,7 +24,14 @@ std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
 /// and two locations at a time.
 void add_plain_shares(std::uint64_t* at, std::int32_t count, std::uint64_t width, std::uint64_t periods,
                       std::uint64_t first, std::uint64_t last) {
-  const std::uint64_t first_slot = first / width, last_slot = last / width;
+  std::uint64_t first_slot, last_slot;
+  if ((width & (width - 1)) == 0) {  // a page, or an eighth of a gibibyte; divisions cost as much as the loop
+    first_slot = first >> __builtin_ctzll(width);
+    last_slot = last >> __builtin_ctzll(width);
+  } else {
+    first_slot = first / width;
+    last_slot = last / width;
+  }
   const std::uint64_t whole = periods * width;
   for (std::int32_t i = 0; i < count; ++i) {
     // All ones where slot i is whole before `last`, and before `first`.
