@@ -409,32 +409,29 @@ std::uint64_t RememberedTaskloop::part_of(std::uint64_t tasks, std::uint64_t tas
   return block_holding(task, tasks, parts_of(tasks));
 }
 
-Location RememberedTaskloop::home_of(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
+Location RememberedTaskloop::belongs_to(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
   const std::uint8_t home = homes[part].load(std::memory_order_relaxed);
-  const auto members = static_cast<std::uint64_t>(team->size);
-  const Location where = home != 0
-                             ? home - 1
-                             : team->members[block_holding(part, parts_of(tasks), members)]->location.load(
-                                   std::memory_order_relaxed);
+  if (home != 0) return home - 1;
+  const std::uint64_t tid = block_holding(part, parts_of(tasks), static_cast<std::uint64_t>(team->size));
+  return team->members[tid]->location.load(std::memory_order_relaxed);
+}
+
+Location RememberedTaskloop::home_of(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
+  const Location where = belongs_to(team, tasks, part);
   const bool anybody = where >= 0 && team->neighbourhood->workers[where].load(std::memory_order_relaxed) != 0;
   return anybody ? where : placement::kUnknown;
 }
 
-void RememberedTaskloop::runs(std::uint64_t part, Location here) {
-  if (here < 0) return;
-  const std::uint8_t home = homes[part].load(std::memory_order_relaxed);
-  const auto stray = static_cast<std::uint8_t>(strays[part].load(std::memory_order_relaxed) + 1);
-  if (home == 0 || (home - 1 != here && stray == kMoves)) {
-    count_shared_write(2);
+void RememberedTaskloop::runs(const Team* team, std::uint64_t tasks, std::uint64_t part, Location here) {
+  const Location home = belongs_to(team, tasks, part);
+  if (here < 0 || home < 0) return;
+  const std::uint8_t before = strays[part].load(std::memory_order_relaxed);
+  const auto stray = static_cast<std::uint8_t>(home == here ? 0 : before + 1);
+  if (home == here && before == 0 && homes[part].load(std::memory_order_relaxed) != 0) return;
+  count_shared_write(2);
+  if (home == here || stray == kMoves)
     homes[part].store(static_cast<std::uint8_t>(here + 1), std::memory_order_relaxed);
-    strays[part].store(0, std::memory_order_relaxed);
-  } else if (home - 1 != here) {
-    count_shared_write();
-    strays[part].store(stray, std::memory_order_relaxed);
-  } else if (stray != 1) {
-    count_shared_write();
-    strays[part].store(0, std::memory_order_relaxed);
-  }
+  strays[part].store(stray == kMoves ? 0 : stray, std::memory_order_relaxed);
 }
 
 RememberedTaskloop* remember_taskloop(Thread* self, const TaskloopName& name) {

@@ -63,10 +63,15 @@ struct RememberedTaskloop {
 
   static Block part(std::uint64_t tasks, std::uint64_t number);
   static std::uint64_t part_of(std::uint64_t tasks, std::uint64_t task);
-  /// Where the part belongs; unknown: to a location that has no member.
+  /// Where a member should run the part; unknown: nobody is where it belongs.
   Location home_of(const Team* team, std::uint64_t tasks, std::uint64_t part) const;
   /// A member at `here` is about to run the first task of the part.
-  void runs(std::uint64_t part, Location here);
+  void runs(const Team* team, std::uint64_t tasks, std::uint64_t part, Location here);
+
+ private:
+  // At first, where the member is to whom a static loop would give it: in a team's first region most members
+  // have not arrived when a taskloop begins, and where its tasks are run then is chance.
+  Location belongs_to(const Team* team, std::uint64_t tasks, std::uint64_t part) const;
 };
 
 /// What a team remembers. Made by the primary thread, with the team's other state for worksharing.

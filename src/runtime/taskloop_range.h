@@ -112,8 +112,8 @@ std::uint64_t run_sharing(Thread* self, Loop& loop, TaskRange range, bool fresh,
   return (ticks() - begin) / (range.end - first);
 }
 
-/// Ranges of tasks that belong to one location go there. As many as their dealing is worth: whoever robs a location takes
-/// one of them.
+/// Ranges of tasks that belong to one location go there. As many as their dealing is worth: whoever robs a
+/// location takes one of them.
 template <class Loop>
 void deal_remembered(Thread* self, Loop& loop, TaskRange rest, std::uint64_t tasks) {
   const RememberedTaskloop& past = *rest.past;
@@ -146,7 +146,8 @@ void run_remembering(Thread* self, Loop& loop, const TaskRange& range) {
     const std::uint64_t number = RememberedTaskloop::part_of(tasks, task);
     const Block part = RememberedTaskloop::part(tasks, number);
     next_part = part.end;
-    if (task == part.first) range.past->runs(number, self->member->location.load(std::memory_order_relaxed));
+    if (task == part.first)
+      range.past->runs(self->team, tasks, number, self->member->location.load(std::memory_order_relaxed));
   });
   range.past->ticks.store(ticks == 0 ? 1 : ticks, std::memory_order_relaxed);
 }

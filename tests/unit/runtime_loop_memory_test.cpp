@@ -485,18 +485,20 @@ TEST(StaticLoops, GiveEachThreadTheSameIterationsAtTheSamePlaceAgain) {
 
 // --- taskloop
 
-TEST(TaskloopParts, BelongWhereTheyRanFirstUntilTheyRanElsewhereThreeTimes) {
+TEST(TaskloopParts, MoveWhenTheyRanElsewhereThreeTimesInARow) {
   run_region(kNodes, [](Thread*) {});
   RememberedTaskloop past;
   const Team* team = Thread::current()->member->hot_child;
   for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(past.home_of(team, 64, i), static_cast<Location>(i / 8));
-  past.runs(0, 5);
-  EXPECT_EQ(past.home_of(team, 64, 0), 5);
-  for (const Location where : {1, 2, 5, 3, 4}) past.runs(0, where);
-  EXPECT_EQ(past.home_of(team, 64, 0), 5);
-  past.runs(0, -1);
-  past.runs(0, 6);
-  EXPECT_EQ(past.home_of(team, 64, 0), 6);
+  const auto runs_at = [&](std::initializer_list<Location> places) {
+    for (const Location where : places) past.runs(team, 64, 0, where);
+    return past.home_of(team, 64, 0);
+  };
+  EXPECT_EQ(runs_at({1, 2, 0, 3, 4}), 0);
+  EXPECT_EQ(runs_at({-1, 5}), 5);
+  EXPECT_EQ(runs_at({6, 6, 5, 6, 6}), 5);
+  EXPECT_EQ(runs_at({6}), 6);
+  EXPECT_EQ(past.home_of(team, 64, 1), 0);
 }
 
 struct CountingLoop {
