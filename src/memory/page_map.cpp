@@ -54,19 +54,28 @@ bool is_old(std::uint64_t word, std::uint32_t now) {
   return ((now - tick_in(word)) & kTickMask) > PageMap::kOldAfterTicks;
 }
 
+// The pages of a range in equal strata, of each of which one page stands for all. Not of an empty range.
+struct Strata {
+  explicit Strata(ByteRange range) : first(range.begin / kPage), last((range.end - 1) / kPage) {
+    while ((last - first) / pages >= PageMap::kSamples) pages *= 2;
+  }
+  std::uint64_t page_of(std::uint64_t stratum) const {
+    const std::uint64_t page = stratum * pages + (pages > 1 ? scrambled(stratum ^ pages << 32) % pages : 0);
+    return std::clamp(page, first, last);  // strata at the ends reach beyond the range
+  }
+  const std::uint64_t first, last;
+  std::uint64_t pages = 1;  // of a stratum; a power of two, so that overlapping ranges share their samples
+};
+
 /// Calls visit(page, bytes) for the pages that stand for a range; the bytes add up to the range's.
 template <class Visit>
 void for_each_sample(ByteRange range, Visit&& visit) {
   if (range.bytes() == 0) return;
-  const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
-  std::uint64_t stratum = 1;  // pages; a power of two, so that overlapping ranges share their samples
-  while ((last - first) / stratum >= PageMap::kSamples) stratum *= 2;
-  for (std::uint64_t s = first / stratum; s <= last / stratum; ++s) {
-    const std::uint64_t begin = std::max(s * stratum * kPage, range.begin);
-    const std::uint64_t end = std::min((s + 1) * stratum * kPage - 1, range.end - 1) + 1;
-    std::uint64_t page = s * stratum + (stratum > 1 ? scrambled(s ^ stratum << 32) % stratum : 0);
-    page = std::clamp(page, first, last);  // strata at the ends reach beyond the range
-    visit(page, end - begin);
+  const Strata strata(range);
+  for (std::uint64_t s = strata.first / strata.pages; s <= strata.last / strata.pages; ++s) {
+    const std::uint64_t begin = std::max(s * strata.pages * kPage, range.begin);
+    const std::uint64_t end = std::min((s + 1) * strata.pages * kPage - 1, range.end - 1) + 1;
+    visit(strata.page_of(s), end - begin);
   }
 }
 
@@ -207,6 +216,13 @@ bool PageMap::holds(const std::uint64_t* addresses, std::size_t count) const {
   for (std::size_t i = 0; i < asked; ++i)
     moved += status[i] < 0 || machine.location_of(status[i]) != static_cast<Location>(owners[i]);
   return moved * 16 <= asked;
+}
+
+std::uint64_t PageMap::a_page_of(ByteRange range, std::uint32_t random) {
+  if (range.bytes() == 0) return range.begin;
+  const Strata strata(range);
+  const std::uint64_t first = strata.first / strata.pages, count = strata.last / strata.pages - first + 1;
+  return strata.page_of(first + (random * count >> 32)) * kPage;
 }
 
 std::uint32_t PageMap::tick() {

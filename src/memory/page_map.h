@@ -49,6 +49,9 @@ class PageMap {
   /// moved; one system call.
   static constexpr std::size_t kMostProbes = 64;
   bool holds(const std::uint64_t* addresses, std::size_t count) const;
+  /// A page that stands for the range, one of them at random: something to ask holds() about later. The first page alone
+  /// would not do, as allocators write there themselves.
+  static std::uint64_t a_page_of(placement::ByteRange range, std::uint32_t random);
   /// Lets entries age: call it now and then, where a clock can be read. Returns the number of the tick.
   std::uint32_t tick();
   void tick(std::int64_t now_ns);

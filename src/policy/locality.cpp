@@ -1,6 +1,6 @@
 // Tasks go to their data: Algorithms 1 and 2 of Muddukrishna, Jonsson, Brorsson (Scientific Programming, 2015).
 //
-// Where the paper is silent: a written byte counts twice, since it travels twice; only locations where the team has a
+// Where the paper is silent: dealt tasks are robbed later than kept ones, see may_rob_dealt(); a written byte counts twice, since it travels twice; only locations where the team has a
 // member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
 #include "policy/policies.h"
 
@@ -14,6 +14,13 @@ namespace {
 // local latency) further away: 64 bytes come in about 8 ns more, and a core has some 10 lines under way.
 constexpr std::uint64_t kDealNs = 300;
 constexpr std::uint64_t kBytesPerStepAndNs = 80;
+
+// Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
+constexpr std::uint64_t kBriefly = Patience::kLeast;    // for some 250 us in any case: the next may be for it;
+constexpr std::uint64_t kLong = 400 * kBriefly;         // for 100 ms at most, however long tasks take;
+constexpr std::uint64_t kLongestPause = 40 * kBriefly;  // if none has been dealt for 10 ms, the dealing is over;
+constexpr std::uint64_t kStuck = 5 * kBriefly;          // the few that no threshold lets it rob, for 1.25 ms at least,
+constexpr std::uint64_t kStuckTasks = 4;  // and four task times: longer than they take unless nobody works there.
 
 // The locations that hold some of the bytes, written ones counted twice.
 struct Sources {
@@ -100,6 +107,18 @@ class Locality final : public TaskPolicy {
       case Threshold::none: break;
     }
     return depth != 0;
+  }
+
+  // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals in the
+  // order of the data serves one location after the other. So a worker waits first, and the longer the longer tasks take:
+  // what is lost by waiting is then in proportion to what is lost by robbing. Patience that is not rewarded runs out.
+  bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
+                     const Idleness& idle) const override {
+    if (idle.time < kBriefly) return false;
+    const bool dealing = idle.since_dealing < std::clamp(far.task_time, kBriefly, kLongestPause);
+    if (dealing && idle.time < std::min(idle.patience * far.task_time, kLong)) return false;
+    if (may_rob(machine, thief, victim, far.depth)) return true;
+    return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * far.task_time, kStuck, kLong);
   }
 };
 

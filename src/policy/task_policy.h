@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "placement/need.h"
+#include "policy/patience.h"
 
 namespace hearth::policy {
 
@@ -49,6 +50,12 @@ struct LoadView {
   std::uint32_t turn = 0;                  // differs from call to call: which of equals is taken
 };
 
+/// What an idle worker knows of tasks that were dealt to another location.
+struct FarTasks {
+  std::uint32_t depth = 0;      // how many wait there
+  std::uint64_t task_time = 0;  // how long one takes there (ticks of base/cpu.h); 0: not known yet
+};
+
 class TaskPolicy {
  public:
   /// As users write it in HEARTH_POLICY.
@@ -59,6 +66,9 @@ class TaskPolicy {
                         const LoadView& load) const = 0;
   /// Whether an idle worker at `thief` may take from `victim` when `depth` tasks wait there.
   virtual bool may_rob(const MachineView& machine, Location thief, Location victim, std::uint32_t depth) const = 0;
+  /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for ever.
+  virtual bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
+                             const Idleness& idle) const = 0;
   /// Constant properties that spare the runtime calls on the fast path.
   virtual bool deals_here_always() const { return false; }
   virtual bool one_queue() const { return false; }

@@ -67,8 +67,9 @@ bool all_tasks_complete(Team* team) {
   return true;
 }
 
-bool help_if_tasked(Thread* self, bool last_look) {
-  return HEARTH_UNLIKELY(self->team->tasked.load(std::memory_order_relaxed) != 0) && help_team(self, last_look);
+Look help_if_tasked(Thread* self, bool last_look) {
+  if (HEARTH_LIKELY(self->team->tasked.load(std::memory_order_relaxed) == 0)) return Look::nothing;
+  return help_team(self, last_look);
 }
 
 bool alone(Thread* self) {

@@ -238,8 +238,8 @@ void serve_team(Thread* self, Member* member) {
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
     const bool took_part = self->tid < size_in(seen);
     wait_until(team->go_events, called, [&](bool last_look) {
-      return took_part && HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0) &&
-             help_between_regions(self, seen, last_look);
+      if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) return Look::nothing;
+      return help_between_regions(self, seen, last_look);
     });
     seen = go;
     if (HEARTH_UNLIKELY(told)) {

@@ -13,15 +13,30 @@ constexpr std::uint64_t kFirstGuess = 4096;         // a page
 constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // gaps beyond this separate arrays, not blocks
 constexpr std::size_t kItems = 16;
 constexpr int kBases = 512;
+constexpr int kEnough = 64;  // so many of them tell the length by themselves
 
 // What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the smallest gap.
 struct Bases {
   const void* body;
   std::size_t slot;
-  std::uint64_t smallest_gap;
+  std::uint32_t epoch;         // the region
+  std::uint64_t last_gap;      // the smallest one of the addresses before these; kMost: unknown
+  std::uint64_t smallest_gap;  // kMost: unknown
   int count;
   std::uint64_t at[kBases];
 };
+
+void begin_anew(Bases& bases, const void* body, std::size_t slot, std::uint32_t epoch) {
+  if (bases.body != body || bases.slot != slot)
+    bases.last_gap = kMost;
+  else if (bases.smallest_gap != kMost)
+    bases.last_gap = bases.smallest_gap;
+  bases.body = body;
+  bases.slot = slot;
+  bases.epoch = epoch;
+  bases.smallest_gap = kMost;
+  bases.count = 0;
+}
 
 void note_gap(Bases& bases, std::uint64_t low, std::uint64_t high) {
   const std::uint64_t gap = high - low;
@@ -42,12 +57,8 @@ std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std
   }
   const std::size_t key = (reinterpret_cast<std::uintptr_t>(body) >> 4) + slot;
   Bases& bases = self->length_guesses->items[key % kItems];
-  if (bases.body != body || bases.slot != slot) {
-    bases.body = body;
-    bases.slot = slot;
-    bases.smallest_gap = kMost;
-    bases.count = 0;
-  }
+  const std::uint32_t epoch = self->team->epoch();
+  if (bases.body != body || bases.slot != slot || bases.epoch != epoch) begin_anew(bases, body, slot, epoch);
   std::uint64_t* const end = bases.at + bases.count;
   std::uint64_t* const where = std::lower_bound(bases.at, end, address);
   const bool known = where != end && *where == address;
@@ -60,9 +71,11 @@ std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std
     *where = address;
     ++bases.count;
   }
-  if (bases.smallest_gap == kMost) return kFirstGuess;
+  const std::uint64_t block =
+      bases.count < kEnough ? std::min(bases.smallest_gap, bases.last_gap) : bases.smallest_gap;
+  if (block == kMost) return kFirstGuess;
   // The next address may be missing so far, and the last of a row has none: then the other blocks' size is the guess.
-  return next <= 2 * bases.smallest_gap ? next : bases.smallest_gap;
+  return next <= 2 * block ? next : block;
 }
 
 void drop_length_guesses(Thread* self) {

@@ -112,7 +112,7 @@ bool kernel_has_several_nodes() {
 
 }  // namespace
 
-bool Inbox::put(Task* task) {
+bool Inbox::put(Task* task, bool created) {
   lock_.lock();
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (size == capacity_) {
@@ -131,6 +131,7 @@ bool Inbox::put(Task* task) {
   at(size) = task;
   count_shared_write(2);
   size_.store(size + 1, std::memory_order_relaxed);
+  if (created) created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   lock_.unlock();
   return true;
 }
@@ -208,10 +209,11 @@ void check_answers(Neighbourhood& all) {
   memory::check_owners(probes, Neighbourhood::kRecent);
 }
 
-// A page by which the range can be checked: the first, about which the PageMap was asked; of managed memory any.
+// A page by which the range can be checked: one about which the PageMap was asked; of managed memory any.
 std::uint64_t probe_of(const FootprintRange& range, std::uint32_t turn) {
-  if (!memory::owner_table.manages(range.begin)) return range.begin;
   const std::uint64_t random = turn * 0x9e3779b9u;  // below 2^32
+  if (!memory::owner_table.manages(range.begin))
+    return memory::PageMap::a_page_of({range.begin, range.begin + range.length}, static_cast<std::uint32_t>(random));
   return range.begin + (random * (range.length / memory::kPage) >> 32) * memory::kPage;
 }
 
@@ -223,6 +225,12 @@ void check_when_idle(Neighbourhood& all) {
   if (HEARTH_LIKELY(now < all.idle_check.load(std::memory_order_relaxed))) return;
   all.idle_check.store(now + kTicks, std::memory_order_relaxed);
   check_answers(all);
+}
+
+void note_task_time(const Thread* self, std::uint64_t ticks) {
+  const Neighbourhood* all = self->team->neighbourhood;
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(ticks);
 }
 
 Location deal(Thread* self, Task* task) {

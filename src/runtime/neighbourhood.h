@@ -33,8 +33,18 @@ class alignas(kCacheLinePair) Inbox {
 
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
-  /// False when it is full.
-  bool put(Task* task);
+  /// Tasks that were put here as they were created, ever, and how long tasks take that have a footprint and run here
+  /// (ticks; 0: not known). Hints.
+  std::uint32_t created() const { return created_.load(std::memory_order_relaxed); }
+  std::uint64_t task_time() const { return task_time_.load(std::memory_order_relaxed); }
+  void note_task_time(std::uint64_t time) {
+    const std::uint64_t mean = task_time();
+    count_shared_write();
+    task_time_.store(mean == 0 ? time : mean - mean / 4 + time / 4, std::memory_order_relaxed);
+  }
+
+  /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is full.
+  bool put(Task* task, bool created);
 
   /// The oldest task that `accept(task)` says yes to, or null.
   template <class Accept>
@@ -64,6 +74,8 @@ class alignas(kCacheLinePair) Inbox {
 
   Lock lock_;
   std::atomic<std::uint32_t> size_{0};
+  std::atomic<std::uint32_t> created_{0};
+  std::atomic<std::uint64_t> task_time_{0};
   std::uint32_t first_ = 0;
   std::uint32_t capacity_ = 0;  // a power of two
   Task** ring_ = nullptr;
@@ -81,6 +93,11 @@ struct Neighbourhood {
   std::atomic<std::uint32_t> checked_tick{0};
   std::atomic<std::uint64_t> idle_check{0};  // when a member without work does it again, in ticks() of the processor
 
+  std::uint32_t created() const {
+    std::uint32_t sum = 0;
+    for (std::int32_t i = 0; i < locations; ++i) sum += inboxes[i].created();
+    return sum;
+  }
   std::uint32_t dealt() const {
     std::uint32_t sum = 0;
     for (std::int32_t i = 0; i < locations; ++i) sum += inboxes[i].size();
@@ -106,6 +123,9 @@ void recount_workers(Team* team);
 
 /// For a member that has found no work: holds what is known of the tasks' memory against the kernel, now and then.
 void check_when_idle(Neighbourhood& all);
+
+/// The member has run a task that has a footprint.
+void note_task_time(const Thread* self, std::uint64_t ticks);
 
 /// Where the task should run; kHere: where it became ready. Only for tasks with a footprint, in a team with a
 /// neighbourhood.

@@ -155,57 +155,72 @@ Task* steal_at(Thread* self, Location where, Accept accept) {
   });
 }
 
+// A look for a task.
+struct Search {
+  bool waits;             // for descendants of the current task, and can run nothing else
+  bool last_look;         // before the thread sleeps
+  bool too_soon = false;  // found tasks that are left for their own workers, for a while
+};
+
 // Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising distance.
-// Tasks that their creator has kept are robbed when more of them wait than the policy's threshold. Tasks that were dealt
-// to their data stay there longer: whoever looks in vain looks again later and later, robs above the threshold after
-// kPatience such looks and goes on so until there is work near it again, and robs whatever there is after twice as many,
-// or when it is the last look before the thread sleeps. Tasks that wait for each other's children may lie below every
-// threshold.
+// Tasks that their creator has kept are robbed when more of them wait than the policy's threshold, tasks that were dealt to
+// their data when may_rob_dealt() says so. Whoever looks in vain looks again later and later. A waiter, whom descendants
+// may keep waiting that lie below every threshold, takes those above it after kPatience such looks, and all after twice as
+// many or before it sleeps.
 template <class Accept>
-Task* find_by_distance(Thread* self, Accept accept, bool last_look) {
+Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   constexpr std::uint32_t kPatience = 8;
-  constexpr std::uint64_t kFirstBackOff = 2'500;  // ticks, about 1 us; up to 128 times as many
   Member* me = self->member;
-  Inbox* inboxes = self->team->neighbourhood->inboxes;
+  const Neighbourhood& all = *self->team->neighbourhood;
+  Inbox* inboxes = all.inboxes;
   const Location here = me->location.load(std::memory_order_relaxed);
   if (here >= 0) {
     Task* task = inboxes[here].take(accept);
     if (task == nullptr) task = steal_at(self, here, accept);
     if (task != nullptr) {
-      me->fruitless = 0;
-      me->look_again = 0;
+      me->patience.found_near();
       return task;
     }
   }
-  if (!last_look && ticks() < me->look_again) return nullptr;
+  const std::uint64_t now = ticks();
+  if (!search.last_look && me->patience.rests(now)) return nullptr;
   const policy::MachineView& machine = machine_view();
   const policy::TaskPolicy& policy = *process.policy;
-  const bool any = last_look || me->fruitless >= 2 * kPatience;
+  const policy::Idleness idle = me->patience.look(now, all.dealt(), all.created(), self->tasks_served);
+  const bool any = search.last_look || me->patience.looks() > 2 * kPatience;
+  const auto may_take = [&](Location where, std::uint32_t dealt) {
+    if (!search.waits) return policy.may_rob_dealt(machine, here, where, {dealt, inboxes[where].task_time()}, idle);
+    return any || (me->patience.looks() > kPatience && policy.may_rob(machine, here, where, dealt));
+  };
   const Location* near = locations_near(here);
   for (std::int32_t i = here < 0 ? 0 : 1; i < machine.locations; ++i) {
     const Location where = near[i];
     const std::uint32_t dealt = inboxes[where].size(), kept = kept_at(self, where);
     if (kept != 0 && (any || policy.may_rob(machine, here, where, kept)))
       if (Task* task = steal_at(self, where, accept)) return task;
-    if (dealt != 0 && (any || (me->fruitless >= kPatience && policy.may_rob(machine, here, where, dealt))))
-      if (Task* task = inboxes[where].take(accept)) return task;
+    if (dealt == 0) continue;
+    if (!may_take(where, dealt)) {
+      search.too_soon = true;
+    } else if (Task* task = inboxes[where].take(accept)) {
+      if (!search.waits) me->patience.rob(idle);
+      return task;
+    }
   }
   if (here >= 0)
     if (Task* task = steal_at(self, placement::kUnknown, accept)) return task;
   check_when_idle(*self->team->neighbourhood);
-  if (me->fruitless < 2 * kPatience) ++me->fruitless;
-  me->look_again = ticks() + (kFirstBackOff << (me->fruitless < kPatience ? me->fruitless - 1 : kPatience - 1));
+  me->patience.rest(ticks());
   return nullptr;
 }
 
 template <class Accept>
-Task* find_task(Thread* self, Accept accept, bool last_look) {
+Task* find_task(Thread* self, Accept accept, Search& search) {
   Team* team = self->team;
   if (HEARTH_UNLIKELY(team->shared_queue.size.load(std::memory_order_relaxed) != 0)) {
     if (Task* task = take_shared(team->shared_queue, accept)) return task;
   }
   if (Task* task = self->member->deque.pop_if(accept)) return task;
-  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) return find_by_distance(self, accept, last_look);
+  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) return find_by_distance(self, accept, search);
   return steal(self, accept);
 }
 
@@ -309,9 +324,9 @@ void enqueue_anywhere(Task* task) {
 
 namespace {
 
-bool put_in_inbox(Task* task, Location where) {
+bool put_in_inbox(Task* task, Location where, bool created) {
   Team* team = task->team;
-  if (where == policy::kHere || !team->neighbourhood->inboxes[where].put(task)) return false;
+  if (where == policy::kHere || !team->neighbourhood->inboxes[where].put(task, created)) return false;
   // All: those at `where` are meant, and one that leaves far tasks alone could swallow the news.
   team->events.notify_all();
   if (team->go_events.anybody_asleep()) team->go_events.notify_all();
@@ -319,18 +334,18 @@ bool put_in_inbox(Task* task, Location where) {
 }
 
 // Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
-[[gnu::noinline]] bool deal_away(Thread* self, Task* task) { return put_in_inbox(task, deal(self, task)); }
+[[gnu::noinline]] bool deal_away(Thread* self, Task* task, bool created) {
+  return put_in_inbox(task, deal(self, task), created);
+}
 
-}  // namespace
-
-void enqueue(Thread* self, Task* task) {
+inline void queue(Thread* self, Task* task, bool created) {
   Team* team = task->team;
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) {
     count_shared_write();
     team->tasked.store(1, std::memory_order_relaxed);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->neighbourhood != nullptr && task->priority == 0 &&
-      deal_away(self, task))
+      deal_away(self, task, created))
     return;
   if (HEARTH_UNLIKELY(team->one_queue || task->priority != 0) ||
       HEARTH_UNLIKELY(!self->member->deque.push(task)))
@@ -338,13 +353,17 @@ void enqueue(Thread* self, Task* task) {
   wake_for_task(team);
 }
 
+}  // namespace
+
+void enqueue(Thread* self, Task* task) { queue(self, task, false); }
+
 void enqueue_at(Thread* self, Task* task, Location where) {
   Team* team = task->team;
   if (team->tasked.load(std::memory_order_relaxed) == 0) {
     count_shared_write();
     team->tasked.store(1, std::memory_order_relaxed);
   }
-  if (!put_in_inbox(task, where)) enqueue(self, task);
+  if (!put_in_inbox(task, where, true)) enqueue(self, task);
 }
 
 void make_ready(Thread* self, Task* task) {
@@ -353,7 +372,7 @@ void make_ready(Thread* self, Task* task) {
   if (!dealt && runs_at_once(self))
     run_task(self, task);
   else
-    enqueue(self, task);
+    queue(self, task, true);
 }
 
 bool run_in_place_counted(Thread* self, Task* task) {
@@ -380,12 +399,16 @@ void run_task(Thread* self, Task* task) {
   self->task = task;
   ++self->tasks_served;
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
+  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskFootprint)) ? ticks() : 0;
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
-  if (HEARTH_UNLIKELY(task->is(kTaskFootprint))) drop_footprint(task);
+  if (HEARTH_UNLIKELY(begun != 0)) {
+    if (!cancelled) note_task_time(self, ticks() - begun);
+    drop_footprint(task);
+  }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
     if (cancelled) return finish_discarded(self, task);
     if (!event_is_fulfilled(self, task)) return;
@@ -430,19 +453,21 @@ void finish_task(Thread* self, Task* task, bool by_event) {
 
 void discard_task(Thread* self, Task* task) { recycle(self, task); }
 
-bool help_team(Thread* self, bool last_look) {
+Look help_team(Thread* self, bool last_look) {
+  Search search{.waits = false, .last_look = last_look};
   Task* task = find_task(
-      self, [](const Task*) { return true; }, last_look);
-  if (task == nullptr) return false;
+      self, [](const Task*) { return true; }, search);
+  if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
   run_task(self, task);
-  return true;
+  return Look::worked;
 }
 
-bool help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
+Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
   Team* team = self->team;
+  Search search{.waits = false, .last_look = last_look};
   Task* task = find_task(
-      self, [](const Task*) { return true; }, last_look);
-  if (task == nullptr) return false;
+      self, [](const Task*) { return true; }, search);
+  if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
   // The acquire in the claim pairs with the push, which came after the fork when the task belongs to a new
   // region: then this thread, which has not entered that region yet and may be no member of it, gives the
   // task back.
@@ -452,15 +477,16 @@ bool help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
   } else {
     run_task(self, task);
   }
-  return true;
+  return Look::worked;
 }
 
-bool help_descendants(Thread* self, const Task* ancestor, bool last_look) {
+Look help_descendants(Thread* self, const Task* ancestor, bool last_look) {
+  Search search{.waits = true, .last_look = last_look};
   Task* task = find_task(
-      self, [ancestor](const Task* candidate) { return descends_from(candidate, ancestor); }, last_look);
-  if (task == nullptr) return false;
+      self, [ancestor](const Task* candidate) { return descends_from(candidate, ancestor); }, search);
+  if (task == nullptr) return Look::nothing;
   run_task(self, task);
-  return true;
+  return Look::worked;
 }
 
 void taskwait(Thread* self) {

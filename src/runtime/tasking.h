@@ -9,6 +9,7 @@
 #include "runtime/footprint.h"
 #include "runtime/runtime.h"
 #include "runtime/thread.h"
+#include "runtime/wait.h"
 
 namespace hearth::rt {
 
@@ -74,12 +75,13 @@ void finish_task(Thread* self, Task* task, bool by_event = false);
 /// A task that was made and will never be adopted.
 void discard_task(Thread* self, Task* task);
 
-/// Find and run one task of the team; any task in a barrier, else only descendants of the current task.
-/// False: none found. The last look before the thread sleeps goes everywhere; others may leave far queues alone.
-bool help_team(Thread* self, bool last_look);
-bool help_descendants(Thread* self, const Task* ancestor, bool last_look);
+/// Find and run one task of the team; any task in a barrier, else only descendants of the current task. The last look
+/// before the thread sleeps goes everywhere; others may leave far queues alone. Who waits for descendants never finds it
+/// too soon.
+Look help_team(Thread* self, bool last_look);
+Look help_descendants(Thread* self, const Task* ancestor, bool last_look);
 /// For a worker that has joined and waits for the next region, `seen_go` being the fork word it has answered.
-bool help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look);
+Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look);
 
 void taskwait(Thread* self);
 void taskyield(Thread* self);

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "base/cacheline.h"
+#include "policy/patience.h"
 #include "runtime/deque.h"
 #include "runtime/event_count.h"
 #include "runtime/lock.h"
@@ -68,11 +69,9 @@ struct alignas(kCacheLinePair) Member {
   std::uint32_t singles = 0;  // single constructs met in this region
   std::uint32_t steal_seed = 0;
   std::int32_t last_victim = 0;
-  // In a team with a neighbourhood: where the member is, how often it has looked at far queues in vain, when it looks
-  // again (ticks), and LoadView::turn.
+  // In a team with a neighbourhood: where the member is, how it looks for far tasks, and LoadView::turn.
   std::atomic<std::int32_t> location{-1};
-  std::uint32_t fruitless = 0;
-  std::uint64_t look_again = 0;
+  policy::Patience patience;
   std::uint32_t turn = 0;
   Team* hot_child = nullptr;                      // the team of the last region that this member forked
   Team* serial_child = nullptr;                   // the same for regions of one thread

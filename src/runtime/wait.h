@@ -47,30 +47,39 @@ class Spinner {
   std::int64_t deadline_ = 0;
 };
 
-/// Wait until `done()`; `help(last_look)` may do useful work and returns whether it did. The last look comes before the
-/// thread sleeps: what it leaves undone there nobody may do.
+/// What a look for useful work came to.
+enum class Look : std::uint8_t {
+  nothing,
+  worked,
+  too_soon,  // there is some, which others ought to do, but not for long
+};
+
+/// Wait until `done()`; `help(last_look)` may do useful work. The last look comes before the thread sleeps: what it leaves
+/// undone there nobody may do, unless it says too_soon. Then the thread only takes a nap.
 template <class Done, class Help>
 void wait_until(EventCount& events, Done done, Help help) {
+  constexpr timespec kNap = {0, 500'000};
   Spinner spinner;
   while (!done()) {
-    if (help(false)) {
+    if (help(false) == Look::worked) {
       spinner.restart();
       continue;
     }
     if (HEARTH_LIKELY(spinner.turn())) continue;
     const EventCount::Key key = events.announce();
-    if (done() || help(true)) {
+    Look last = Look::nothing;
+    if (done() || (last = help(true)) == Look::worked) {
       spinner.restart();
       continue;
     }
-    events.commit(key);
+    events.commit(key, last == Look::too_soon ? &kNap : nullptr);
     spinner.restart();
   }
 }
 
 template <class Done>
 void wait_until(EventCount& events, Done done) {
-  wait_until(events, done, [](bool) { return false; });
+  wait_until(events, done, [](bool) { return Look::nothing; });
 }
 
 }  // namespace hearth::rt

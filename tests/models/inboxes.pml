@@ -3,18 +3,22 @@
  * in location 1's inbox; B, dealt to location 1, for its child b in location 0's. A waiter may run its own descendants only. C
  * and D, nobody's children, may lie in front of the children.
  *
- * The protocol: a worker looks at its own inbox, stepping over tasks that it may not run; the last look before it sleeps goes to
- * the far inbox, too, whatever lies there; whoever deals or finishes a task wakes all. Without any one of these
- * tests/models/run finds a worker that sleeps for ever (an invalid end state). The wake-up itself is event_count.pml's.
+ * E lies at location 2, where nobody works any more.
+ *
+ * The protocol: a worker looks at its own inbox, stepping over tasks that it may not run; a waiter's last look before it sleeps
+ * goes to the far inbox, too, whatever lies there; an idle worker may leave far tasks alone, for how long is the policy's
+ * business, but then it only naps; whoever deals or finishes a task wakes all. Without any one of these tests/models/run finds a
+ * worker that sleeps for ever (an invalid end state). The wake-up itself is event_count.pml's.
  */
 #define A 0
 #define B 1
 #define C 2
 #define D 3
-#define TASKS 6
+#define E 6
+#define TASKS 7
 
-chan inbox[2] = [TASKS] of { byte };
-bool done[6];
+chan inbox[3] = [TASKS] of { byte };
+bool done[TASKS];
 byte finished;
 byte news;                      /* changes whenever somebody is told */
 bool asleep[2];
@@ -67,6 +71,20 @@ inline take_any(where, task, got) {
   }
 }
 
+/* An idle worker's look at a far inbox, which it may still find too soon. */
+inline take_far(where, task, got) {
+  atomic {
+    if
+    :: !got && nempty(inbox[where]) ->
+      if
+      :: inbox[where]?task; got = true
+      :: soon = true
+      fi
+    :: else -> skip
+    fi
+  }
+}
+
 inline sleep_unless_told(me, key) {
   atomic {
     if
@@ -103,21 +121,23 @@ inline wait_for(me, wanted) {
 
 proctype worker(byte me) {
   byte task, key;
-  bool got;
+  bool got, soon;
   do
   :: finished == TASKS -> break
   :: else ->
     key = news;
     got = false;
+    soon = false;
     take_any(me, task, got);
-    if                                          /* the last look; earlier ones obey the threshold, and find nothing */
-    :: !got -> take_any(1 - me, task, got)
-    :: else -> skip
-    fi;
+    take_far(1 - me, task, got);
+    take_far(2, task, got);
     if
     :: !got ->
       if
       :: finished == TASKS -> break
+#ifndef NO_NAP
+      :: finished != TASKS && soon -> skip
+#endif
       :: else -> sleep_unless_told(me, key)
       fi
     :: got && task == A -> deal(4, 1); wait_for(me, 4); finish(A)
@@ -129,6 +149,6 @@ proctype worker(byte me) {
 
 init {
   atomic { run worker(0); run worker(1) }
-  deal(A, 0); deal(B, 1); deal(C, 0); deal(D, 1);
+  deal(A, 0); deal(B, 1); deal(C, 0); deal(D, 1); deal(E, 2);
   finished == TASKS
 }

@@ -366,6 +366,7 @@ class Lengths : public testing::Test {
   std::uint64_t guess(std::uint64_t address, std::size_t slot = 0) {
     return guess_length(self, reinterpret_cast<const void*>(0x400000), slot, address);
   }
+  void begin_region() { self->team->fork.go.fetch_add(std::uint64_t{1} << 32, std::memory_order_relaxed); }
   Thread* self = Thread::current();
 };
 
@@ -402,6 +403,20 @@ TEST_F(Lengths, ItemsOfAClauseAreApart) {
   guess(kFirst + kBlock, 1);
   EXPECT_EQ(guess(kFirst + 2 * kBlock, 0), 2 * kBlock);
   EXPECT_EQ(guess(kFirst + 5 * kBlock, 1), 4 * kBlock);
+}
+
+TEST_F(Lengths, MemoryThatIsTakenAnewALittleBesideIsNotMeasuredAgainstWhatWasThere) {
+  for (const std::uint64_t shift : {0, 32, 16}) {
+    begin_region();
+    for (std::uint64_t i = 0; i < 200; ++i) guess(kFirst + shift + i * 37 % 200 * kBlock);
+    for (std::uint64_t i = 0; i < 200; ++i) EXPECT_EQ(guess(kFirst + shift + i * kBlock), kBlock) << shift << ' ' << i;
+  }
+}
+
+TEST_F(Lengths, ARegionsFirstBlocksAreAsLongAsTheLastRegions) {
+  for (std::uint64_t i = 0; i < 64; ++i) guess(kFirst + i * kBlock);
+  begin_region();
+  for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(guess(2 * kFirst + i * 37 % 64 * kBlock), kBlock) << i;
 }
 
 TEST_F(Lengths, MoreAddressesThanAreKeptStillGetABlocksLength) {

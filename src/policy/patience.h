@@ -1,0 +1,88 @@
+// How a worker that finds nothing near it looks for far tasks: ever more seldom, and leaving those alone that were dealt to
+// others until it has waited long enough.
+//
+// A Patience belongs to one worker, which tells it what it sees; nobody else touches it. All times are in ticks
+// (base/cpu.h), and come from the caller. Only time in which the worker could look is counted as waiting: while it had no
+// CPU, those for whom it waits may have had none either.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hearth::policy {
+
+/// What a worker without near tasks knows of itself.
+struct Idleness {
+  std::uint64_t time = 0;           // for how long it has left far tasks alone
+  std::uint64_t since_dealing = 0;  // since a task was created and dealt, to anywhere
+  std::uint32_t patience = 0;       // how many task times it is willing to wait while tasks are being dealt
+};
+
+class Patience {
+ public:
+  static constexpr std::uint32_t kFirst = 8, kMost = 32;
+  /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no patience.
+  static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;
+  static constexpr std::uint64_t kLeast = 2 * kLongestPause - kFirstPause;
+
+  bool rests(std::uint64_t now) const { return now < look_again_; }
+  /// How many looks there were since it found something near.
+  std::uint32_t looks() const { return looks_; }
+
+  /// There is nothing near, and it looks at what is far. `dealt`: how many tasks wait for the workers of any location;
+  /// `created`: how many were created and dealt ever; `served`: how many the worker has run ever. The wait begins anew when
+  /// the worker has run anything but a robbed task, and while there is nothing to leave alone.
+  Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
+    const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
+    looked_ = now;
+    ++looks_;
+    waited_ += passed;
+    if (dealt == 0 || served != served_) {
+      waited_ = 0;
+      robbed_ = false;
+      served_ = served;
+    }
+    since_dealing_ += passed;
+    if (created != created_) {
+      created_ = created;
+      since_dealing_ = 0;
+    }
+    return {waited_, since_dealing_, patience_};
+  }
+
+  /// The look was in vain.
+  void rest(std::uint64_t now) {
+    pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
+    look_again_ = now + pause_;
+  }
+
+  /// It takes a far task, the next that it runs, after look() has told it `idle`. Where tasks were dealt meanwhile and its
+  /// share was not among them, it will wait shorter.
+  void rob(const Idleness& idle) {
+    if (!robbed_ && idle.since_dealing < idle.time) patience_ /= 2;
+    robbed_ = true;
+    ++served_;
+  }
+
+  /// There is something near. Where a worker's share has come in time it will wait longer.
+  void found_near() {
+    if (!robbed_ && waited_ >= kLeast) patience_ = std::clamp(2 * patience_, 1u, kMost);
+    robbed_ = false;
+    looks_ = 0;
+    pause_ = waited_ = look_again_ = 0;
+  }
+
+ private:
+  bool robbed_ = false;
+  std::uint32_t patience_ = kFirst;
+  std::uint32_t looks_ = 0;
+  std::uint32_t created_ = 0;
+  std::uint64_t pause_ = 0;  // after the last look
+  std::uint64_t looked_ = 0;
+  std::uint64_t look_again_ = 0;
+  std::uint64_t waited_ = 0;
+  std::uint64_t since_dealing_ = 0;
+  std::uint64_t served_ = 0;
+};
+
+}  // namespace hearth::policy

@@ -1,0 +1,250 @@
+// Patience with far tasks: the rules one by one, and what comes of them on modelled machines, where one creator deals tasks
+// while workers take them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "policy/policies.h"
+
+namespace hearth::policy {
+namespace {
+
+constexpr std::uint64_t kMs = 2'500'000;  // ticks
+constexpr std::uint64_t kEver = 1'000'000 * kMs;
+
+// Eight nodes, 16 within a package of two and 22 beyond.
+struct Machine {
+  explicit Machine(std::uint32_t cores_each)
+      : distance(64), hops(64), cores(8, cores_each), cache(8), order(64) {
+    for (int at = 0; at < 64; ++at) {
+      hops[at] = at / 8 == at % 8 ? 0 : at / 16 == at % 8 / 2 ? 1 : 2;
+      distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
+    }
+    view.locations = 8;
+    view.distance = distance.data();
+    view.hops = hops.data();
+    view.cores = cores.data();
+    view.cache_per_core = cache.data();
+    for (int from = 0; from < 8; ++from) order_by_distance(view, from, &order[from * 8]);
+  }
+  std::vector<std::uint32_t> distance, hops, cores;
+  std::vector<std::uint64_t> cache;
+  std::vector<Location> order;
+  MachineView view;
+};
+
+bool may_rob(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
+  static const Machine machine(6);
+  return locality.may_rob_dealt(machine.view, 0, 1, {depth, task_time}, idle);
+}
+
+TEST(Robbing, NobodyRobsDealtTasksAtOnce) {
+  EXPECT_FALSE(may_rob(1000, 0, {0, kEver, 0}));
+  EXPECT_FALSE(may_rob(1000, 0, {Patience::kLeast - 1, kEver, 0}));
+  EXPECT_TRUE(may_rob(1000, 0, {Patience::kLeast, kEver, 0}));
+}
+
+TEST(Robbing, FewTasksAreLeftToTheirWorkersAsLongAsTheseMakeProgress) {
+  EXPECT_FALSE(may_rob(6, kMs, {3 * kMs, kEver, 8})) << "no more than the threshold";
+  EXPECT_TRUE(may_rob(7, kMs, {3 * kMs, kEver, 8}));
+  EXPECT_TRUE(may_rob(1, kMs, {4 * kMs, kEver, 8}));
+  EXPECT_FALSE(may_rob(0, kMs, {kEver, kEver, 8}));
+}
+
+TEST(Robbing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
+  EXPECT_FALSE(may_rob(1000, kMs, {8 * kMs - 1, kMs / 2, 8}));
+  EXPECT_TRUE(may_rob(1000, kMs, {8 * kMs, kMs / 2, 8}));
+  EXPECT_TRUE(may_rob(1000, kMs, {kMs, kMs, 8})) << "for as long as a task takes none has been dealt";
+  EXPECT_TRUE(may_rob(1000, kMs, {kMs, kMs / 2, 0})) << "it has never paid";
+}
+
+TEST(Robbing, NoWaitIsLongerThanATenthOfASecond) {
+  for (const std::uint64_t task_time : {std::uint64_t{0}, kMs, kEver})
+    EXPECT_TRUE(may_rob(1, task_time, {105 * kMs, 0, Patience::kMost}));
+}
+
+// A worker that finds nothing near it, and looks as often as it may.
+struct Waiting {
+  // `dealing`: every look sees one more task created, and dealt to somebody else.
+  Idleness wait(std::uint64_t time, std::uint32_t dealt, bool dealing) {
+    Idleness idle;
+    for (const std::uint64_t end = now + time; now < end; ++now) {
+      if (patience.rests(now)) now = std::min(end, now + Patience::kFirstPause);
+      if (patience.rests(now)) continue;
+      idle = patience.look(now, dealt, created += dealing, served);
+      patience.rest(now);
+    }
+    return idle;
+  }
+  Patience patience;
+  std::uint64_t now = 7 * kMs;
+  std::uint32_t created = 1;
+  std::uint64_t served = 0;
+};
+
+TEST(PatienceOfAWorker, CountsFromWhenThereIsSomethingToLeaveAlone) {
+  Waiting worker;
+  EXPECT_EQ(worker.wait(5 * kMs, 0, false).time, 0u);
+  EXPECT_NEAR(static_cast<double>(worker.wait(5 * kMs, 1, false).time), 5 * kMs, kMs / 2);
+  EXPECT_NEAR(static_cast<double>(worker.wait(5 * kMs, 1, false).time), 10 * kMs, kMs / 2);
+  ++worker.served;
+  EXPECT_NEAR(static_cast<double>(worker.wait(5 * kMs, 1, false).time), 5 * kMs, kMs / 2);
+}
+
+TEST(PatienceOfAWorker, KnowsHowLongAgoATaskWasDealt) {
+  Waiting worker;
+  EXPECT_EQ(worker.wait(5 * kMs, 1, true).since_dealing, 0u);
+  EXPECT_NEAR(static_cast<double>(worker.wait(3 * kMs, 1, false).since_dealing), 3 * kMs, kMs / 2);
+}
+
+TEST(PatienceOfAWorker, LooksEverMoreSeldom) {
+  Waiting worker;
+  worker.wait(Patience::kLeast, 1, false);
+  EXPECT_LE(worker.patience.looks(), 9u);
+  worker.wait(100 * Patience::kLongestPause, 1, false);
+  EXPECT_NEAR(worker.patience.looks(), 109, 3);
+  worker.patience.found_near();
+  EXPECT_EQ(worker.patience.looks(), 0u);
+  EXPECT_FALSE(worker.patience.rests(worker.now));
+}
+
+TEST(PatienceOfAWorker, DoesNotCountTimeInWhichItHadNoCpu) {
+  Waiting worker;
+  worker.wait(kMs, 1, false);
+  worker.now += 1000 * kMs;
+  EXPECT_LE(worker.wait(kMs, 1, false).time, 3 * kMs);
+}
+
+TEST(PatienceOfAWorker, IsNotRestoredByARobbedTask) {
+  Waiting worker;
+  worker.patience.rob(worker.wait(3 * kMs, 9, false));
+  ++worker.served;
+  EXPECT_GT(worker.wait(2 * kMs, 9, false).time, 4 * kMs);
+}
+
+TEST(PatienceOfAWorker, GrowsWhereItsShareComesAndShrinksWhereOnlyOthersGetSome) {
+  Waiting worker;
+  for (std::uint32_t patience = Patience::kFirst; patience < Patience::kMost; patience *= 2) {
+    EXPECT_EQ(worker.wait(kMs, 9, true).patience, patience);
+    worker.patience.found_near();
+  }
+  for (std::uint32_t patience = Patience::kMost; patience != 0; patience /= 2) {
+    const Idleness idle = worker.wait(kMs, 9, true);
+    EXPECT_EQ(idle.patience, patience);
+    worker.patience.rob(idle);
+    worker.patience.rob(idle);  // goes on: that is no second disappointment
+    worker.served += 2;
+    worker.wait(kMs, 0, false);
+  }
+  EXPECT_EQ(worker.wait(kMs, 9, true).patience, 0u);
+  worker.patience.found_near();
+  EXPECT_EQ(worker.wait(kMs, 9, true).patience, 1u);
+}
+
+// What becomes of tasks that one creator deals, each to its home.
+struct Outcome {
+  double local = 0;     // part of the tasks that ran at home
+  double heaviest = 0;  // busiest worker's tasks by the mean
+  double time = 0;      // in task times
+};
+
+Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double deal_times, std::uint64_t task_time,
+                 int rounds) {
+  const Machine machine(cores);
+  struct Worker {
+    Location at;
+    Patience patience;
+    std::uint64_t served = 0, busy_until = 0, began = 0;
+    bool running = false;
+  };
+  std::vector<Worker> workers;
+  for (std::uint32_t w = 0; w < 8 * cores; ++w) workers.push_back({.at = static_cast<Location>(w / cores), .patience = {}});
+  std::vector<std::deque<Location>> inbox(8);
+  std::vector<std::uint64_t> mean(8, 0);
+  std::uint32_t created = 0, dealt = 0;
+  std::uint64_t now = 1, local = 0;
+  const auto start = [&](Worker& worker, Location from) {
+    const Location home = inbox[from].front();
+    inbox[from].pop_front();
+    --dealt;
+    local += home == worker.at;
+    worker.running = true;
+    worker.began = now;
+    worker.busy_until = now + task_time * machine.view.distance_between(worker.at, home) / 10;
+  };
+  for (int round = 0; round < rounds; ++round) {
+    const std::uint64_t begin = now;
+    std::size_t made = 0, finished = 0;
+    for (; finished < homes.size(); now += std::min(task_time / 20, Patience::kLongestPause)) {
+      for (; made < homes.size() && static_cast<double>(now - begin) >= static_cast<double>(made) * deal_times *
+                                                                            static_cast<double>(task_time);
+           ++made, ++created, ++dealt)
+        inbox[homes[made]].push_back(homes[made]);
+      for (Worker& worker : workers) {
+        if (worker.running && now < worker.busy_until) continue;
+        if (worker.running) {
+          worker.running = false;
+          ++worker.served;
+          ++finished;
+          std::uint64_t& known = mean[worker.at];
+          known = known == 0 ? now - worker.began : known - known / 4 + (now - worker.began) / 4;
+        }
+        if (&worker == &workers[0] && made < homes.size()) continue;  // the creator
+        if (!inbox[worker.at].empty()) {
+          worker.patience.found_near();
+          start(worker, worker.at);
+          continue;
+        }
+        if (worker.patience.rests(now)) continue;
+        const Idleness idle = worker.patience.look(now, dealt, created, worker.served);
+        worker.patience.rest(now);
+        for (int i = 1; i < 8; ++i) {
+          const Location far = machine.order[worker.at * 8 + i];
+          const auto depth = static_cast<std::uint32_t>(inbox[far].size());
+          if (!locality.may_rob_dealt(machine.view, worker.at, far, {depth, mean[far]}, idle)) continue;
+          worker.patience.rob(idle);
+          start(worker, far);
+          break;
+        }
+      }
+    }
+  }
+  Outcome outcome;
+  std::uint64_t most = 0;
+  for (const Worker& worker : workers) most = std::max(most, worker.served);
+  const double all = static_cast<double>(homes.size()) * rounds;
+  outcome.local = static_cast<double>(local) / all;
+  outcome.heaviest = static_cast<double>(most) * static_cast<double>(workers.size()) / all;
+  outcome.time = static_cast<double>(now) / static_cast<double>(task_time);
+  return outcome;
+}
+
+std::vector<Location> in_order(int each) {
+  std::vector<Location> homes;
+  for (int i = 0; i < 8 * each; ++i) homes.push_back(i / each);
+  return homes;
+}
+
+TEST(OnAModelledMachine, TasksThatAreDealtInOrderRunAtHome) {
+  // The slowest creator is at it for five of the 32 task times that each worker has to do.
+  for (const double deal_times : {0.003, 0.01, 0.02})
+    for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
+      const Outcome outcome = simulate(1, in_order(32), deal_times, task_time, 4);
+      EXPECT_GE(outcome.local, 0.95) << deal_times << ' ' << task_time;
+      EXPECT_LE(outcome.heaviest, 1.3) << deal_times << ' ' << task_time;
+    }
+}
+
+TEST(OnAModelledMachine, TasksOfOneNodeAreSharedByAll) {
+  // Dealt faster than one node works them off, for as long as all of it lasts: the patience of the others runs out.
+  const std::vector<Location> homes(2000, 3);
+  for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
+    const Outcome outcome = simulate(1, homes, 0.1, task_time, 1);
+    EXPECT_LE(outcome.time, 2000.0 / 4) << task_time;
+  }
+}
+
+}  // namespace
+}  // namespace hearth::policy
