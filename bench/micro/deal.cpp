@@ -1,8 +1,9 @@
 // links: hearth_runtime
-// What it costs to deal a task to the location of its data, beyond queueing it where it was made: on a modelled machine
-// of eight locations, where a worker waits at each, one thread makes a task, queues it and takes it out again. `stealing`
-// uses its own deque; `dealing` states as many ranges, of 128 KiB each, as the argument says, works out how many bytes lie
-// where, lets the policy choose, and uses that location's inbox. The difference is the price.
+// What it costs to deal a task to the location of its data, beyond queueing it where it was made: on a
+// modelled machine of eight locations, where a worker waits at each, one thread makes a task, queues it and
+// takes it out again. `stealing` uses its own deque; `dealing` states as many ranges, of 128 KiB each, as the
+// argument says, works out how many bytes lie where, lets the policy choose, and uses that location's inbox.
+// The difference is the price.
 #include <cstdlib>
 
 #include <benchmark/benchmark.h>

@@ -643,7 +643,8 @@ class Samples {
     for (std::size_t i = 0; i < count_; ++i) {
       const auto address = reinterpret_cast<std::uintptr_t>(pages_[i]);
       const Location computed = owner_table.owner(address);
-      if (status_[i] >= 0 && computed != kUnknown) visit(address, machine.location_of(status_[i]) == computed);
+      if (status_[i] >= 0 && computed != kUnknown)
+        visit(address, machine.location_of(status_[i]) == computed);
     }
   }
 

@@ -73,9 +73,9 @@ struct Shape {
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
 
 /// The owners of a custom distribution: a byte per block, and how many of the blocks before it each location
-/// has, so that a range's bytes need no walk over it. These counts are bytes too, each row counting from the last
-/// checkpoint, where the whole counts stand. A view: the memory is the maker's, and may be recycled while
-/// somebody reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
+/// has, so that a range's bytes need no walk over it. These counts are bytes too, each row counting from the
+/// last checkpoint, where the whole counts stand. A view: the memory is the maker's, and may be recycled
+/// while somebody reads (owner_table.h), so reads are relaxed and stay inside whatever the content.
 class BlockTable {
  public:
   static constexpr std::size_t kStride = 256;  // blocks between checkpoints
@@ -91,8 +91,8 @@ class BlockTable {
       : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(locations) {}
 
   Location owner(std::size_t block) const;
-  /// Adds what [from, to), offsets in the allocation, has at each location, once all of the table that it takes
-  /// is read and still_valid() says that this was right.
+  /// Adds what [from, to), offsets in the allocation, has at each location, once all of the table that it
+  /// takes is read and still_valid() says that this was right.
   template <class StillValid>
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
     Difference difference;
@@ -116,8 +116,8 @@ class BlockTable {
   const void* memory() const { return memory_; }
 
  private:
-  // Blocks by location between the one that holds `from` and the one that holds `to`, and what to add to the owners
-  // of these two.
+  // Blocks by location between the one that holds `from` and the one that holds `to`, and what to add to the
+  // owners of these two.
   struct Difference {
     std::int32_t locations;
     Location first_owner, last_owner;
@@ -125,7 +125,8 @@ class BlockTable {
     std::uint32_t blocks[kMaxLocations];
   };
   void subtract(std::uint64_t from, std::uint64_t to, std::int32_t locations, Difference& difference) const;
-  static std::uint64_t adjust(Shares& shares, const Difference& difference, Location owner, std::uint64_t bytes) {
+  static std::uint64_t adjust(Shares& shares, const Difference& difference, Location owner,
+                              std::uint64_t bytes) {
     if (owner < 0 || owner >= difference.locations) return 0;
     shares.at[owner] += bytes;
     return bytes;

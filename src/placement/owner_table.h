@@ -91,8 +91,8 @@ class OwnerTable {
     const Location single = slot.single.load(std::memory_order_relaxed);
     if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single ||
         range.begin < slot.begin.load(std::memory_order_relaxed) ||
-        range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin || (version & 1) != 0 ||
-        !unchanged(id, version))
+        range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
+        (version & 1) != 0 || !unchanged(id, version))
       return false;
     shares.add(single, range.end - range.begin);
     return true;

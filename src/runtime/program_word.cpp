@@ -18,8 +18,8 @@
 namespace hearth::rt {
 namespace {
 
-// The writable part of the program itself, not of its libraries, which can be closed; and where the heap begins, the last
-// to be written: 0 until then.
+// The writable part of the program itself, not of its libraries, which can be closed; and where the heap
+// begins, the last to be written: 0 until then.
 struct Process {
   std::atomic<std::uint64_t> data_begin{UINT64_MAX}, data_end{0}, heap_begin{0};
 };

@@ -339,7 +339,8 @@ TEST_F(OwnerTableTest, ReadersNeverSeeHalfARegion) {
       // The fine one, and where that ended already the coarse one: each part was true when it was read.
       const bool one_then_the_other =
           shares.at[0] == 8 * kPage && shares.at[3] == 40 * kPage && shares.unknown == 0;
-      if (!coarse && !fine && !one_then_the_other) ADD_FAILURE() << shares.at[0] << ' ' << shares.at[3] << ' ' << shares.unknown;
+      if (!coarse && !fine && !one_then_the_other)
+        ADD_FAILURE() << shares.at[0] << ' ' << shares.at[3] << ' ' << shares.unknown;
     }
   });
   for (int round = 0; round < 20000 || known.load(std::memory_order_relaxed) < 100; ++round)

@@ -271,10 +271,11 @@ TEST_F(Footprints, PointersAreFoundWhereverTheyLie) {
   void* on_the_stack = block.begin;
   const auto in_the_heap = std::make_unique<void*>(block.begin);
   const Block small(Kind::coarse, 64), large(Kind::blocked, 4 << 20);
-  auto* mapped = static_cast<void**>(
-      mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  for (void* place : {static_cast<void*>(&on_the_stack), static_cast<void*>(in_the_heap.get()),
-                      static_cast<void*>(small.begin), static_cast<void*>(large.begin), static_cast<void*>(mapped)}) {
+  auto* mapped =
+      static_cast<void**>(mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (void* place :
+       {static_cast<void*>(&on_the_stack), static_cast<void*>(in_the_heap.get()),
+        static_cast<void*>(small.begin), static_cast<void*>(large.begin), static_cast<void*>(mapped)}) {
     *static_cast<void**>(place) = block.begin;
     EXPECT_EQ(from_clause(place, 8).begin, block.at());
   }
@@ -320,8 +321,10 @@ TEST_F(Footprints, MisalignedOverlappingEmptyAndEndlessRanges) {
   announce_range(block.at(3 * kPage), 0, Access::read);
   const Need need = need_of_next();
   std::uint64_t expected[kNodes] = {};
-  for (std::size_t at = kPage - 13; at < 8 * kPage + 29; ++at) ++expected[memory::owner_table.owner(block.at(at))];
-  for (std::size_t at = 2 * kPage + 1; at < 7 * kPage + 1; ++at) ++expected[memory::owner_table.owner(block.at(at))];
+  for (std::size_t at = kPage - 13; at < 8 * kPage + 29; ++at)
+    ++expected[memory::owner_table.owner(block.at(at))];
+  for (std::size_t at = 2 * kPage + 1; at < 7 * kPage + 1; ++at)
+    ++expected[memory::owner_table.owner(block.at(at))];
   for (int i = 0; i < kNodes; ++i) EXPECT_EQ(need.read.at[i], expected[i]) << i;
   // A length beyond the address space ends there; what is nobody's is unknown.
   announce_range(block.at(), UINT64_MAX, Access::read);
@@ -409,7 +412,8 @@ TEST_F(Lengths, MemoryThatIsTakenAnewALittleBesideIsNotMeasuredAgainstWhatWasThe
   for (const std::uint64_t shift : {0, 32, 16}) {
     begin_region();
     for (std::uint64_t i = 0; i < 200; ++i) guess(kFirst + shift + i * 37 % 200 * kBlock);
-    for (std::uint64_t i = 0; i < 200; ++i) EXPECT_EQ(guess(kFirst + shift + i * kBlock), kBlock) << shift << ' ' << i;
+    for (std::uint64_t i = 0; i < 200; ++i)
+      EXPECT_EQ(guess(kFirst + shift + i * kBlock), kBlock) << shift << ' ' << i;
   }
 }
 

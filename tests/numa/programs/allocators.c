@@ -15,9 +15,9 @@
 #include "homes.h"
 
 enum distribution { kFine, kInterleaved, kBlocked, kNearest, kCoarse, kStandard, kDistributions };
-static const omp_malloc_distribution_t hearths[kDistributions] = {
-    OMP_MALLOC_FINE,    OMP_MALLOC_INTERLEAVED, OMP_MALLOC_BLOCKED,
-    OMP_MALLOC_NEAREST, OMP_MALLOC_COARSE,      OMP_MALLOC_STANDARD};
+static const omp_malloc_distribution_t hearths[kDistributions] = {OMP_MALLOC_FINE,    OMP_MALLOC_INTERLEAVED,
+                                                                  OMP_MALLOC_BLOCKED, OMP_MALLOC_NEAREST,
+                                                                  OMP_MALLOC_COARSE,  OMP_MALLOC_STANDARD};
 
 static int here;              // the index of this thread's node
 static int last_coarse = -1;  // where the last whole allocation went
@@ -102,7 +102,8 @@ static omp_allocator_handle_t allocator_of(enum distribution what, omp_memspace_
   omp_alloctrait_t traits[2];
   traits[0].key = omp_atk_partition;
   traits[0].value = partitions[what];
-  traits[1].key = omp_atk_fallback;  // a block from elsewhere would not be noticed where the distribution is the same
+  traits[1].key =
+      omp_atk_fallback;  // a block from elsewhere would not be noticed where the distribution is the same
   traits[1].value = omp_atv_null_fb;
   omp_allocator_handle_t allocator = omp_init_allocator(space, 2, traits);
   CHECK(allocator != omp_null_allocator);
@@ -217,18 +218,20 @@ static void what_the_environment_says(void) {
 
 /// Nothing, and more than there is: a null pointer, and what there was stays as it was.
 static void sizes_that_nobody_has(void) {
-  static const volatile size_t huge[] = {SIZE_MAX, SIZE_MAX - kPage, SIZE_MAX / 2 + 1, (size_t)1 << 60, (size_t)1 << 45,
-                                         (size_t)1 << 40};
+  static const volatile size_t huge[] = {SIZE_MAX,        SIZE_MAX - kPage, SIZE_MAX / 2 + 1,
+                                         (size_t)1 << 60, (size_t)1 << 45,  (size_t)1 << 40};
   for (int what = 0; what < kDistributions; ++what) {
     const omp_malloc_distribution_t named = hearths[what];
     char* block = (char*)omp_malloc_specific(kSmall, named);
     memset(block, 6, kSmall);
     CHECK(omp_malloc_specific(0, named) == NULL && omp_malloc_calloc_specific(0, 8, named) == NULL);
-    CHECK(omp_malloc_aligned_specific(0, kSmall, named) == NULL && omp_malloc_aligned_specific(48, kSmall, named) == NULL);
+    CHECK(omp_malloc_aligned_specific(0, kSmall, named) == NULL &&
+          omp_malloc_aligned_specific(48, kSmall, named) == NULL);
     for (int i = 0; i < 6; ++i) {
       CHECK(omp_malloc_specific(huge[i], named) == NULL);
       CHECK(omp_malloc_aligned_specific(kAlignment, huge[i], named) == NULL);
-      CHECK(omp_malloc_calloc_specific(huge[i], 1, named) == NULL && omp_malloc_calloc_specific(3, huge[i], named) == NULL);
+      CHECK(omp_malloc_calloc_specific(huge[i], 1, named) == NULL &&
+            omp_malloc_calloc_specific(3, huge[i], named) == NULL);
       CHECK(omp_malloc_realloc(block, huge[i]) == NULL);
     }
     check_bytes(block, kSmall, 6, 1);
@@ -240,7 +243,8 @@ static void sizes_that_nobody_has(void) {
     memset(block, 6, kSmall);
     CHECK(omp_alloc(0, allocator) == NULL && omp_calloc(8, 0, allocator) == NULL);
     for (int i = 0; i < 6; ++i) {
-      CHECK(omp_alloc(huge[i], allocator) == NULL && omp_aligned_alloc(kAlignment, huge[i], allocator) == NULL);
+      CHECK(omp_alloc(huge[i], allocator) == NULL &&
+            omp_aligned_alloc(kAlignment, huge[i], allocator) == NULL);
       CHECK(omp_calloc(huge[i], 1, allocator) == NULL && omp_calloc(3, huge[i], allocator) == NULL);
       CHECK(omp_aligned_calloc(kAlignment, huge[i], 5, allocator) == NULL);
       CHECK(omp_realloc(block, huge[i], allocator, allocator) == NULL);
@@ -254,7 +258,8 @@ static void sizes_that_nobody_has(void) {
     CHECK(hearth_malloc_distributed(huge[i], huge[i], block_cyclic, &in_a_row) == NULL);
     CHECK(hearth_malloc_weighted(huge[i], NULL, 0) == NULL);
   }
-  CHECK(hearth_malloc_distributed(0, kPage, block_cyclic, &in_a_row) == NULL && hearth_malloc_weighted(0, NULL, 0) == NULL);
+  CHECK(hearth_malloc_distributed(0, kPage, block_cyclic, &in_a_row) == NULL &&
+        hearth_malloc_weighted(0, NULL, 0) == NULL);
   CHECK(hearth_malloc_distributed(kSmall, 0, block_cyclic, &in_a_row) == NULL);
 }
 
@@ -270,7 +275,8 @@ static void large_ones(void) {
   }
   for (int form = 0, what = 0; form < kOpenMpForms; ++form, ++what) {
     while (!has_partition(what % kStandard)) ++what;
-    omp_allocator_handle_t allocator = allocator_of((enum distribution)(what % kStandard), omp_default_mem_space);
+    omp_allocator_handle_t allocator =
+        allocator_of((enum distribution)(what % kStandard), omp_default_mem_space);
     char* block = by_openmp(form, allocator, size);
     check((enum distribution)(what % kStandard), block, size);
     omp_free(block, allocator);

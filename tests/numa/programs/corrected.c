@@ -25,7 +25,8 @@ static void run_tasks(char* block, size_t size) {
 }
 
 static void wait_a_little(void) {
-  const struct timespec some = {0, 120000000};  // what Hearth distributed is looked at ten times a second at most
+  const struct timespec some = {
+      0, 120000000};  // what Hearth distributed is looked at ten times a second at most
   nanosleep(&some, NULL);
 }
 
@@ -56,7 +57,9 @@ static void pages_that_were_moved(void) {
   const struct {
     size_t size;
     omp_malloc_distribution_t kind;
-  } cases[] = {{512 * kPage, OMP_MALLOC_BLOCKED}, {2048 * kPage, OMP_MALLOC_FINE}, {600 * kPage, OMP_MALLOC_COARSE},
+  } cases[] = {{512 * kPage, OMP_MALLOC_BLOCKED},
+               {2048 * kPage, OMP_MALLOC_FINE},
+               {600 * kPage, OMP_MALLOC_COARSE},
                {64 * kPage, OMP_MALLOC_COARSE}};
   char* blocks[4];
   for (int i = 0; i < 4; ++i) {

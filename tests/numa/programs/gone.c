@@ -13,8 +13,8 @@ enum { kTasks = 32, kBytes = 256 * kPage };
 
 static int ran;
 
-/// Tasks that name the memory in every way, and touch none of it. Each range twice: what the first one learnt, the
-/// second one remembers.
+/// Tasks that name the memory in every way, and touch none of it. Each range twice: what the first one
+/// learnt, the second one remembers.
 static void name(char* begin, size_t length) {
   const int before = ran;
 #pragma omp parallel
@@ -82,7 +82,8 @@ int main(void) {
   name(moved, kBytes);
   CHECK(mmap(mapped, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == mapped);
   name(mapped, kBytes);
-  CHECK(mmap(mapped, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == mapped);
+  CHECK(mmap(mapped, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        mapped);
   name(mapped, kBytes);
   fill(mapped, kBytes, target + 8);  // inside a block, not its address
   name(mapped, kBytes);

@@ -1,6 +1,6 @@
 // What the programs of tests/numa that check Hearth's distributions share, in C and in C++: the homes of this
-// machine, and checks of blocks page by page. The kernel is asked about every page; what Hearth says of a block,
-// and of one page of it, has to agree. Not for use by several threads at a time.
+// machine, and checks of blocks page by page. The kernel is asked about every page; what Hearth says of a
+// block, and of one page of it, has to agree. Not for use by several threads at a time.
 #pragma once
 
 #include <hearth/hearth.h>
@@ -39,8 +39,8 @@ static inline int index_of_node(int node) {
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t pages_of(size_t size) { return (size + kPage - 1) / kPage; }
 
-/// Touches the pages of a block and asks the kernel for each. The result has the index of each page's node; it
-/// is freed by the caller.
+/// Touches the pages of a block and asks the kernel for each. The result has the index of each page's node;
+/// it is freed by the caller.
 static inline int* ask(char* block, size_t size) {
   enum { kAtOnce = 1024 };
   void* pages[kAtOnce];
@@ -108,8 +108,9 @@ static inline void check_blocked(char* block, size_t size) {
   free(where);
 }
 
-/// Memory that was left to first touch, by this thread: on its own node, where that has memory. Small blocks lie in
-/// pages that others may have touched before; large ones are mapped for themselves, but for their edges.
+/// Memory that was left to first touch, by this thread: on its own node, where that has memory. Small blocks
+/// lie in pages that others may have touched before; large ones are mapped for themselves, but for their
+/// edges.
 static inline void check_first_touch(char* block, size_t size) {
   unsigned cpu = 0, node = 0;
   CHECK(getcpu(&cpu, &node) == 0);
