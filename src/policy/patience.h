@@ -37,11 +37,7 @@ class Patience {
     looked_ = now;
     ++looks_;
     waited_ += passed;
-    if (dealt == 0 || served != served_) {
-      waited_ = 0;
-      robbed_ = false;
-      served_ = served;
-    }
+    if (!waiting_ || dealt == 0 || served != served_) begin_wait(now, served);
     since_dealing_ += passed;
     if (created != created_) {
       created_ = created;
@@ -56,31 +52,50 @@ class Patience {
     look_again_ = now + pause_;
   }
 
-  /// It takes a far task, the next that it runs, after look() has told it `idle`. Where tasks were dealt meanwhile and its
-  /// share was not among them, it will wait shorter.
+  /// It takes a far task, the next that it runs, after look() has told it `idle`.
   void rob(const Idleness& idle) {
-    if (!robbed_ && idle.since_dealing < idle.time) patience_ /= 2;
-    robbed_ = true;
+    gave_up_ = gave_up_ || idle.since_dealing < idle.time;
     ++served_;
   }
 
-  /// There is something near. Where a worker's share has come in time it will wait longer.
-  void found_near() {
-    if (!robbed_ && waited_ >= kLeast) patience_ = std::clamp(2 * patience_, 1u, kMost);
-    robbed_ = false;
+  bool waiting() const { return waiting_; }
+  /// There is something near again.
+  void found_near(std::uint64_t now) {
+    if (!waiting_) return;
+    judge_ = waited_ >= kLeast;
+    began_ = now;
+    waiting_ = gave_up_ = false;
     looks_ = 0;
-    pause_ = waited_ = look_again_ = 0;
+    pause_ = look_again_ = 0;
   }
 
  private:
-  bool robbed_ = false;
+  // Waiting has paid if the work that came then was long enough; not if all that was dealt was dealt to others.
+  void begin_wait(std::uint64_t now, std::uint64_t served) {
+    if (judge_ && now - began_ >= kWorth * waited_)
+      patience_ = std::clamp(2 * patience_, 1u, kMost);
+    else if (judge_ || gave_up_)
+      patience_ /= 2;
+    judge_ = gave_up_ = false;
+    waiting_ = true;
+    began_ = now;
+    waited_ = 0;
+    served_ = served;
+  }
+
+  static constexpr std::uint64_t kWorth = 4;
+
+  bool waiting_ = false;
+  bool gave_up_ = false;  // it robbed, while tasks were being dealt to others
+  bool judge_ = false;    // whether the last wait was worth it is seen when the work ends that came then
   std::uint32_t patience_ = kFirst;
   std::uint32_t looks_ = 0;
   std::uint32_t created_ = 0;
   std::uint64_t pause_ = 0;  // after the last look
   std::uint64_t looked_ = 0;
   std::uint64_t look_again_ = 0;
-  std::uint64_t waited_ = 0;
+  std::uint64_t began_ = 0;   // the wait, or the work after it
+  std::uint64_t waited_ = 0;  // time that counts
   std::uint64_t since_dealing_ = 0;
   std::uint64_t served_ = 0;
 };

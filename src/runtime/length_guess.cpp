@@ -75,7 +75,7 @@ std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std
       bases.count < kEnough ? std::min(bases.smallest_gap, bases.last_gap) : bases.smallest_gap;
   if (block == kMost) return kFirstGuess;
   // The next address may be missing so far, and the last of a row has none: then the other blocks' size is the guess.
-  return next <= 2 * block ? next : block;
+  return next <= block + block / 2 ? next : block;
 }
 
 void drop_length_guesses(Thread* self) {

@@ -178,7 +178,7 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
     Task* task = inboxes[here].take(accept);
     if (task == nullptr) task = steal_at(self, here, accept);
     if (task != nullptr) {
-      me->patience.found_near();
+      if (me->patience.waiting()) me->patience.found_near(ticks());
       return task;
     }
   }

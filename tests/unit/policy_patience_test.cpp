@@ -105,7 +105,7 @@ TEST(PatienceOfAWorker, LooksEverMoreSeldom) {
   EXPECT_LE(worker.patience.looks(), 9u);
   worker.wait(100 * Patience::kLongestPause, 1, false);
   EXPECT_NEAR(worker.patience.looks(), 109, 3);
-  worker.patience.found_near();
+  worker.patience.found_near(worker.now);
   EXPECT_EQ(worker.patience.looks(), 0u);
   EXPECT_FALSE(worker.patience.rests(worker.now));
 }
@@ -124,13 +124,26 @@ TEST(PatienceOfAWorker, IsNotRestoredByARobbedTask) {
   EXPECT_GT(worker.wait(2 * kMs, 9, false).time, 4 * kMs);
 }
 
-TEST(PatienceOfAWorker, GrowsWhereItsShareComesAndShrinksWhereOnlyOthersGetSome) {
+TEST(PatienceOfAWorker, GrowsWhereEnoughWorkComesAndShrinksWhereLittleDoes) {
   Waiting worker;
-  for (std::uint32_t patience = Patience::kFirst; patience < Patience::kMost; patience *= 2) {
-    EXPECT_EQ(worker.wait(kMs, 9, true).patience, patience);
-    worker.patience.found_near();
-  }
-  for (std::uint32_t patience = Patience::kMost; patience != 0; patience /= 2) {
+  const auto wait_and_work = [&worker](std::uint64_t work) {
+    worker.wait(kMs, 9, true);
+    worker.patience.found_near(worker.now);
+    worker.now += work;
+    ++worker.served;
+    return worker.wait(1, 9, true).patience;
+  };
+  EXPECT_EQ(wait_and_work(5 * kMs), 2 * Patience::kFirst);
+  for (int i = 0; i < 9; ++i) wait_and_work(5 * kMs);
+  EXPECT_EQ(wait_and_work(5 * kMs), Patience::kMost);
+  for (std::uint32_t patience = Patience::kMost; patience != 0; patience /= 2)
+    EXPECT_EQ(wait_and_work(3 * kMs), patience / 2);
+  EXPECT_EQ(wait_and_work(5 * kMs), 1u);
+}
+
+TEST(PatienceOfAWorker, ShrinksWhereAllThatIsDealtIsDealtToOthers) {
+  Waiting worker;
+  for (std::uint32_t patience = Patience::kFirst; patience != 0; patience /= 2) {
     const Idleness idle = worker.wait(kMs, 9, true);
     EXPECT_EQ(idle.patience, patience);
     worker.patience.rob(idle);
@@ -138,9 +151,6 @@ TEST(PatienceOfAWorker, GrowsWhereItsShareComesAndShrinksWhereOnlyOthersGetSome)
     worker.served += 2;
     worker.wait(kMs, 0, false);
   }
-  EXPECT_EQ(worker.wait(kMs, 9, true).patience, 0u);
-  worker.patience.found_near();
-  EXPECT_EQ(worker.wait(kMs, 9, true).patience, 1u);
 }
 
 // What becomes of tasks that one creator deals, each to its home.
@@ -193,7 +203,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
         }
         if (&worker == &workers[0] && made < homes.size()) continue;  // the creator
         if (!inbox[worker.at].empty()) {
-          worker.patience.found_near();
+          worker.patience.found_near(now);
           start(worker, worker.at);
           continue;
         }
