@@ -117,24 +117,26 @@ bool choose(Thread* self) {
   LoopState& loop = self->member->loop;
   LoopMemory& memory = *self->team->workshares->memory;
   std::atomic<std::uint64_t>& chosen = memory.chosen[loop.instance % Team::kWorkShares];
-  std::uint64_t seen = chosen.load(std::memory_order_relaxed);
+  // Pairs with the releases below, of `chosen` and of `keys`: homes are read as the first member has filled them in.
+  std::uint64_t seen = chosen.load(std::memory_order_acquire);
   if (seen >> 8 < loop.instance) {
     const std::uint64_t key = key_of(self);
     std::uint32_t index = 0;
-    while (index < LoopMemory::kLoops && memory.keys[index].load(std::memory_order_relaxed) != key) ++index;
-    const bool known = index < LoopMemory::kLoops;
-    std::uint8_t homes[kMostParts];
-    if (!known) {
+    while (index < LoopMemory::kLoops && memory.keys[index].load(std::memory_order_acquire) != key) ++index;
+    if (index == LoopMemory::kLoops) {
       index = least_used(memory);
+      std::uint8_t homes[kMostParts];
       inherit(memory, loop, homes);
+      // Several members may do so at once, all alike.
+      if (chosen.load(std::memory_order_relaxed) == seen) {
+        remember_as(memory.loops[index], loop, homes);
+        memory.keys[index].store(key, std::memory_order_release);
+      }
     }
     count_shared_write();
-    if (chosen.compare_exchange_strong(seen, loop.instance << 8 | index, std::memory_order_relaxed)) {
+    if (chosen.compare_exchange_strong(seen, loop.instance << 8 | index, std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
       seen = loop.instance << 8 | index;
-      if (!known) {
-        remember_as(memory.loops[index], loop, homes);
-        memory.keys[index].store(key, std::memory_order_relaxed);
-      }
       memory.used[index].store(loop.instance, std::memory_order_relaxed);
     }
   }
