@@ -117,7 +117,8 @@ bool choose(Thread* self) {
   LoopState& loop = self->member->loop;
   LoopMemory& memory = *self->team->workshares->memory;
   std::atomic<std::uint64_t>& chosen = memory.chosen[loop.instance % Team::kWorkShares];
-  // Pairs with the releases below, of `chosen` and of `keys`: homes are read as the first member has filled them in.
+  // Pairs with the releases below, of `chosen` and of `keys`: homes are read as the first member has filled
+  // them in.
   std::uint64_t seen = chosen.load(std::memory_order_acquire);
   if (seen >> 8 < loop.instance) {
     const std::uint64_t key = key_of(self);
