@@ -1,6 +1,7 @@
 // Matmul: C = A B in square blocks, one malloc per block. A task computes one block of C from a row of blocks
-// of A and a column of blocks of B. The product of two blocks is a plain loop: Debian's serial OpenBLAS hands out
-// its buffers without a lock, so sgemm calls of several tasks at once give wrong results on every runtime.
+// of A and a column of blocks of B. The product of two blocks is a plain loop: Debian's serial OpenBLAS hands
+// out its buffers without a lock, so sgemm calls of several tasks at once give wrong results on every
+// runtime.
 #include <stdlib.h>
 
 #include "las.h"
@@ -61,7 +62,8 @@ static void add_product(float* restrict sum, const float* restrict left, const f
   for (int row = 0; row < side; ++row) {
     for (int inner = 0; inner < side; ++inner) {
       const float factor = left[row * side + inner];
-      for (int column = 0; column < side; ++column) sum[row * side + column] += factor * right[inner * side + column];
+      for (int column = 0; column < side; ++column)
+        sum[row * side + column] += factor * right[inner * side + column];
     }
   }
 }

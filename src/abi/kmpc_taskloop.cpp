@@ -1,7 +1,8 @@
 // Clang's entry points for taskloop. Any thread of the program.
 //
-// Clang hands over one task as a pattern, with its bounds (inclusive) inside. Each share is a copy of the pattern: what
-// points into it (shareds, bounds) is moved along, then `task_dup` makes the copy's private variables. The pattern is never run.
+// Clang hands over one task as a pattern, with its bounds (inclusive) inside. Each share is a copy of the
+// pattern: what points into it (shareds, bounds) is moved along, then `task_dup` makes the copy's private
+// variables. The pattern is never run.
 #include <cstdint>
 #include <cstring>
 
@@ -24,8 +25,9 @@ using Duplicate = void (*)(kmp_task_t*, kmp_task_t*, std::int32_t last);
 // Where `inside` of the pattern lies in the copy.
 template <class T>
 T* moved(T* inside, Task* pattern, Task* copy) {
-  return reinterpret_cast<T*>(reinterpret_cast<char*>(copy->payload()) +
-                              (reinterpret_cast<char*>(inside) - reinterpret_cast<char*>(pattern->payload())));
+  return reinterpret_cast<T*>(
+      reinterpret_cast<char*>(copy->payload()) +
+      (reinterpret_cast<char*>(inside) - reinterpret_cast<char*>(pattern->payload())));
 }
 
 Task* copy_of(Thread* self, Task* pattern) {
@@ -41,7 +43,8 @@ Task* copy_of(Thread* self, Task* pattern) {
   return task;
 }
 
-// Tasks without private variables that need constructors: copies of the pattern's bytes, but for what is set here.
+// Tasks without private variables that need constructors: copies of the pattern's bytes, but for what is set
+// here.
 struct PlainLoop {
   char* pattern;  // the payload
   std::uint32_t size, flags;
@@ -67,7 +70,8 @@ struct PlainLoop {
     if (shareds_at != 0) reinterpret_cast<kmp_task_t*>(own)->shareds = own + shareds_at;
     const std::uint64_t next = plan.first_of(number) + plan.size_of(number);
     *reinterpret_cast<std::uint64_t*>(own + lower_at) = lower + plan.first_of(number) * stride;
-    *reinterpret_cast<std::uint64_t*>(own + upper_at) = number + 1 == plan.tasks ? upper : lower + (next - 1) * stride;
+    *reinterpret_cast<std::uint64_t*>(own + upper_at) =
+        number + 1 == plan.tasks ? upper : lower + (next - 1) * stride;
   }
   Task* defer(Thread* self, const rt::TaskRange& range) const;
 };
@@ -110,8 +114,9 @@ PlainLoop plain_loop(Task* pattern, const TaskloopPlan& plan, std::uint64_t* low
           static_cast<std::uint64_t>(stride)};
 }
 
-void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_at, std::uint64_t* upper_at, std::int64_t stride,
-              bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict, Duplicate duplicate) {
+void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_at, std::uint64_t* upper_at,
+              std::int64_t stride, bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict,
+              Duplicate duplicate) {
   if (grouped) rt::taskgroup_begin(self);
   hearth::abi::take_priority(pattern);
   const auto footprint = rt::LoopFootprint::of_pattern(pattern);
@@ -128,7 +133,8 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
                       : schedule == kNumTasks ? TaskloopPlan::Clause::num_tasks
                                               : TaskloopPlan::Clause::none;
   const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount, strict, self->team->size);
-  if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) && pattern->priority == 0) {
+  if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) &&
+      pattern->priority == 0) {
     PlainLoop loop = plain_loop(pattern, plan, lower_at, upper_at, stride);
     rt::TaskloopPast past;
     const bool deferrable = deferred && !pattern->is(rt::kTaskFinal);
@@ -163,20 +169,22 @@ void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_a
 
 }  // namespace
 
-HEARTH_EXPORT void __kmpc_taskloop(ident_t*, std::int32_t, kmp_task_t* pattern, std::int32_t if_val, std::uint64_t* lower,
-                                   std::uint64_t* upper, std::int64_t stride, std::int32_t nogroup, std::int32_t schedule,
-                                   std::uint64_t grainsize, void* task_dup) {
+HEARTH_EXPORT void __kmpc_taskloop(ident_t*, std::int32_t, kmp_task_t* pattern, std::int32_t if_val,
+                                   std::uint64_t* lower, std::uint64_t* upper, std::int64_t stride,
+                                   std::int32_t nogroup, std::int32_t schedule, std::uint64_t grainsize,
+                                   void* task_dup) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule, grainsize, false,
-           reinterpret_cast<Duplicate>(task_dup));
+  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule,
+           grainsize, false, reinterpret_cast<Duplicate>(task_dup));
 }
 
-HEARTH_EXPORT void __kmpc_taskloop_5(ident_t*, std::int32_t, kmp_task_t* pattern, std::int32_t if_val, std::uint64_t* lower,
-                                     std::uint64_t* upper, std::int64_t stride, std::int32_t nogroup, std::int32_t schedule,
-                                     std::uint64_t grainsize, std::int32_t modifier, void* task_dup) {
+HEARTH_EXPORT void __kmpc_taskloop_5(ident_t*, std::int32_t, kmp_task_t* pattern, std::int32_t if_val,
+                                     std::uint64_t* lower, std::uint64_t* upper, std::int64_t stride,
+                                     std::int32_t nogroup, std::int32_t schedule, std::uint64_t grainsize,
+                                     std::int32_t modifier, void* task_dup) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule, grainsize, modifier != 0,
-           reinterpret_cast<Duplicate>(task_dup));
+  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule,
+           grainsize, modifier != 0, reinterpret_cast<Duplicate>(task_dup));
 }

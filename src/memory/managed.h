@@ -41,7 +41,8 @@ struct ManagedRequest {
   bool huge = false;  // the unit is a huge page, for blocks of at least one
 };
 
-/// The tag of blocks that a program has from malloc (takeover.h): whoever finds one may not take it for his own.
+/// The tag of blocks that a program has from malloc (takeover.h): whoever finds one may not take it for his
+/// own.
 inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
 
 inline constexpr std::size_t kLargestInSlab = std::size_t{1} << 20;
@@ -79,10 +80,11 @@ bool block_at(const void* address, ManagedBlock& block);
 /// For the owner of the block.
 void set_tag(void* block, std::uintptr_t tag);
 
-/// Holds computed owners against those that the kernel tells: of the managed pages at these addresses (the first
-/// kMostOwnersChecked), and where one of them is wrong, of pages all over its region. Where a good part of these
-/// lies elsewhere (a node ran full, somebody moved them) the region's owners count as unknown from then on,
-/// PageMap is asked instead, and one line says so. A few system calls; none where nothing is managed.
+/// Holds computed owners against those that the kernel tells: of the managed pages at these addresses (the
+/// first kMostOwnersChecked), and where one of them is wrong, of pages all over its region. Where a good part
+/// of these lies elsewhere (a node ran full, somebody moved them) the region's owners count as unknown from
+/// then on, PageMap is asked instead, and one line says so. A few system calls; none where nothing is
+/// managed.
 inline constexpr std::size_t kMostOwnersChecked = 64;
 void check_owners(const std::uint64_t* addresses, std::size_t count);
 

@@ -44,13 +44,13 @@ class PageMap {
   void assume(placement::ByteRange range, Location where);
   void forget(placement::ByteRange range);
   void forget_everything();
-  /// Asks the kernel about these addresses, at most kMostProbes of them: does what the table says of them still hold?
-  /// Memory that was unmapped and mapped again lies elsewhere now, and nobody told us. False when more than a few have
-  /// moved; one system call.
+  /// Asks the kernel about these addresses, at most kMostProbes of them: does what the table says of them
+  /// still hold? Memory that was unmapped and mapped again lies elsewhere now, and nobody told us. False when
+  /// more than a few have moved; one system call.
   static constexpr std::size_t kMostProbes = 64;
   bool holds(const std::uint64_t* addresses, std::size_t count) const;
-  /// A page that stands for the range, one of them at random: something to ask holds() about later. The first page alone
-  /// would not do, as allocators write there themselves.
+  /// A page that stands for the range, one of them at random: something to ask holds() about later. The first
+  /// page alone would not do, as allocators write there themselves.
   static std::uint64_t a_page_of(placement::ByteRange range, std::uint32_t random);
   /// Lets entries age: call it now and then, where a clock can be read. Returns the number of the tick.
   std::uint32_t tick();

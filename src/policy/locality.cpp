@@ -1,7 +1,9 @@
-// Tasks go to their data: Algorithms 1 and 2 of Muddukrishna, Jonsson, Brorsson (Scientific Programming, 2015).
+// Tasks go to their data: Algorithms 1 and 2 of Muddukrishna, Jonsson, Brorsson (Scientific Programming,
+// 2015).
 //
-// Where the paper is silent: dealt tasks are robbed later than kept ones, see may_rob_dealt(); a written byte counts twice, since it travels twice; only locations where the team has a
-// member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
+// Where the paper is silent: dealt tasks are robbed later than kept ones, see may_rob_dealt(); a written byte
+// counts twice, since it travels twice; only locations where the team has a member are candidates; of equally
+// cheap ones the creator's own is taken first, then they take turns.
 #include "policy/policies.h"
 
 #include <algorithm>
@@ -9,18 +11,22 @@
 namespace hearth::policy {
 namespace {
 
-// What one task costs more when it is dealt than when it is kept: some 300 ns for the queue, the cache lines of its
-// descriptor, and whom it wakes. Against that stands what a byte costs more from one step of distance (a tenth of the
-// local latency) further away: 64 bytes come in about 8 ns more, and a core has some 10 lines under way.
+// What one task costs more when it is dealt than when it is kept: some 300 ns for the queue, the cache lines
+// of its descriptor, and whom it wakes. Against that stands what a byte costs more from one step of distance
+// (a tenth of the local latency) further away: 64 bytes come in about 8 ns more, and a core has some 10 lines
+// under way.
 constexpr std::uint64_t kDealNs = 300;
 constexpr std::uint64_t kBytesPerStepAndNs = 80;
 
 // Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
-constexpr std::uint64_t kBriefly = Patience::kLeast;    // for some 250 us in any case: the next may be for it;
-constexpr std::uint64_t kLong = 400 * kBriefly;         // for 100 ms at most, however long tasks take;
-constexpr std::uint64_t kLongestPause = 40 * kBriefly;  // if none has been dealt for 10 ms, the dealing is over;
-constexpr std::uint64_t kStuck = 5 * kBriefly;          // the few that no threshold lets it rob, for 1.25 ms at least,
-constexpr std::uint64_t kStuckTasks = 4;  // and four task times: longer than they take unless nobody works there.
+constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
+constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;
+constexpr std::uint64_t kLongestPause =
+    40 * kBriefly;  // if none has been dealt for 10 ms, the dealing is over;
+constexpr std::uint64_t kStuck =
+    5 * kBriefly;  // the few that no threshold lets it rob, for 1.25 ms at least,
+constexpr std::uint64_t kStuckTasks =
+    4;  // and four task times: longer than they take unless nobody works there.
 
 // The locations that hold some of the bytes, written ones counted twice.
 struct Sources {
@@ -76,8 +82,8 @@ class Locality final : public TaskPolicy {
 
     const bool here_counts = creator >= 0 && load.workers[creator] != 0;
     const Prices price(machine, bytes);
-    // One number for the price and, below it, the order among equals; the least is found without a branch, since nobody
-    // can foretell it.
+    // One number for the price and, below it, the order among equals; the least is found without a branch,
+    // since nobody can foretell it.
     constexpr int kOrderBits = 7;
     static_assert(placement::kMaxLocations < 1 << kOrderBits);
     std::uint64_t least = here_counts ? price.at[creator] << kOrderBits : UINT64_MAX;
@@ -91,15 +97,19 @@ class Locality final : public TaskPolicy {
     }
     if (least == UINT64_MAX) return kHere;
     const auto order = static_cast<std::int32_t>(least & ((1u << kOrderBits) - 1));
-    const Location best = order == 0 ? creator : first + order - 1 < count ? first + order - 1 : first + order - 1 - count;
+    const Location best = order == 0                  ? creator
+                          : first + order - 1 < count ? first + order - 1
+                                                      : first + order - 1 - count;
     if (machine.significance == Significance::paper) return best;
     // What the best place saves against the creator's; or, when that is the best, against the worst.
     if (!here_counts) return best;
-    const std::uint64_t other = best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
+    const std::uint64_t other =
+        best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
     return other - price.at[best] <= kDealNs * kBytesPerStepAndNs ? kHere : best;
   }
 
-  bool may_rob(const MachineView& machine, Location thief, Location victim, std::uint32_t depth) const override {
+  bool may_rob(const MachineView& machine, Location thief, Location victim,
+               std::uint32_t depth) const override {
     if (thief < 0 || thief == victim) return depth != 0;
     switch (machine.threshold) {
       case Threshold::hops: return depth > machine.hops_between(thief, victim) * machine.cores[victim];
@@ -109,9 +119,10 @@ class Locality final : public TaskPolicy {
     return depth != 0;
   }
 
-  // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals in the
-  // order of the data serves one location after the other. So a worker waits first, and the longer the longer tasks take:
-  // what is lost by waiting is then in proportion to what is lost by robbing. Patience that is not rewarded runs out.
+  // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals
+  // in the order of the data serves one location after the other. So a worker waits first, and the longer the
+  // longer tasks take: what is lost by waiting is then in proportion to what is lost by robbing. Patience
+  // that is not rewarded runs out.
   bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                      const Idleness& idle) const override {
     if (idle.time < kBriefly) return false;

@@ -1,9 +1,9 @@
-// How a worker that finds nothing near it looks for far tasks: ever more seldom, and leaving those alone that were dealt to
-// others until it has waited long enough.
+// How a worker that finds nothing near it looks for far tasks: ever more seldom, and leaving those alone that
+// were dealt to others until it has waited long enough.
 //
-// A Patience belongs to one worker, which tells it what it sees; nobody else touches it. All times are in ticks
-// (base/cpu.h), and come from the caller. Only time in which the worker could look is counted as waiting: while it had no
-// CPU, those for whom it waits may have had none either.
+// A Patience belongs to one worker, which tells it what it sees; nobody else touches it. All times are in
+// ticks (base/cpu.h), and come from the caller. Only time in which the worker could look is counted as
+// waiting: while it had no CPU, those for whom it waits may have had none either.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct Idleness {
 class Patience {
  public:
   static constexpr std::uint32_t kFirst = 8, kMost = 32;
-  /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no patience.
+  /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no
+  /// patience.
   static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;
   static constexpr std::uint64_t kLeast = 2 * kLongestPause - kFirstPause;
 
@@ -29,9 +30,10 @@ class Patience {
   /// How many looks there were since it found something near.
   std::uint32_t looks() const { return looks_; }
 
-  /// There is nothing near, and it looks at what is far. `dealt`: how many tasks wait for the workers of any location;
-  /// `created`: how many were created and dealt ever; `served`: how many the worker has run ever. The wait begins anew when
-  /// the worker has run anything but a robbed task, and while there is nothing to leave alone.
+  /// There is nothing near, and it looks at what is far. `dealt`: how many tasks wait for the workers of any
+  /// location; `created`: how many were created and dealt ever; `served`: how many the worker has run ever.
+  /// The wait begins anew when the worker has run anything but a robbed task, and while there is nothing to
+  /// leave alone.
   Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
     const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
     looked_ = now;
@@ -70,7 +72,8 @@ class Patience {
   }
 
  private:
-  // Waiting has paid if the work that came then was long enough; not if all that was dealt was dealt to others.
+  // Waiting has paid if the work that came then was long enough; not if all that was dealt was dealt to
+  // others.
   void begin_wait(std::uint64_t now, std::uint64_t served) {
     if (judge_ && now - began_ >= kWorth * waited_)
       patience_ = std::clamp(2 * patience_, 1u, kMost);

@@ -1,8 +1,8 @@
 // The contract of a task policy: where a ready task goes, and where an idle worker may look.
 //
-// A policy is a pure object: it sees numbers (what a task needs, how the machine is made and loaded), never queues or
-// addresses; it neither blocks nor allocates, and any thread may call it at any time. The runtime and the simulator
-// link the very same objects and take them by name.
+// A policy is a pure object: it sees numbers (what a task needs, how the machine is made and loaded), never
+// queues or addresses; it neither blocks nor allocates, and any thread may call it at any time. The runtime
+// and the simulator link the very same objects and take them by name.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ inline constexpr Location kHere = -1;  // the creator's own queue
 /// When a task is worth dealing away (HEARTH_SIGNIFICANCE).
 enum class Significance : std::uint8_t {
   gain,   // the time that the better place saves is more than what dealing costs
-  paper,  // more bytes than a core's part of the last-level cache, unevenly spread (Muddukrishna et al. 2015, 3.2)
+  paper,  // more bytes than a core's part of the last-level cache, unevenly spread (Muddukrishna et al.
+          // 2015, 3.2)
 };
 
 /// From how many waiting tasks on a far queue may be robbed (HEARTH_STEAL_THRESHOLD).
@@ -33,10 +34,11 @@ enum class Threshold : std::uint8_t {
 /// The machine in numbers, constant; arrays by location. Distances: the row is who computes, 10 is local.
 struct MachineView {
   std::int32_t locations = 0;
-  const std::uint32_t* distance = nullptr;       // locations x locations
-  const std::uint32_t* hops = nullptr;           // the same as ranks: 0 local, 1 the nearest others…
-  const std::uint32_t* cores = nullptr;          // usable ones
-  const std::uint64_t* cache_per_core = nullptr; // bytes of the last-level cache divided by its sharers; 0: unknown
+  const std::uint32_t* distance = nullptr;  // locations x locations
+  const std::uint32_t* hops = nullptr;      // the same as ranks: 0 local, 1 the nearest others…
+  const std::uint32_t* cores = nullptr;     // usable ones
+  const std::uint64_t* cache_per_core =
+      nullptr;  // bytes of the last-level cache divided by its sharers; 0: unknown
   Significance significance = Significance::gain;
   Threshold threshold = Threshold::hops;
 
@@ -46,8 +48,9 @@ struct MachineView {
 
 /// How the team is doing just now, as far as the runtime keeps it. Arrays by location.
 struct LoadView {
-  const std::uint32_t* workers = nullptr;  // members of the team there: tasks are dealt only where somebody is
-  std::uint32_t turn = 0;                  // differs from call to call: which of equals is taken
+  const std::uint32_t* workers =
+      nullptr;             // members of the team there: tasks are dealt only where somebody is
+  std::uint32_t turn = 0;  // differs from call to call: which of equals is taken
 };
 
 /// What an idle worker knows of tasks that were dealt to another location.
@@ -60,13 +63,15 @@ class TaskPolicy {
  public:
   /// As users write it in HEARTH_POLICY.
   virtual const char* name() const = 0;
-  /// Called by the worker that makes the task ready, whose location is `creator`. kHere: the task may run anywhere, and
-  /// stays in its own deque.
+  /// Called by the worker that makes the task ready, whose location is `creator`. kHere: the task may run
+  /// anywhere, and stays in its own deque.
   virtual Location deal(const MachineView& machine, const Need& need, Location creator,
                         const LoadView& load) const = 0;
   /// Whether an idle worker at `thief` may take from `victim` when `depth` tasks wait there.
-  virtual bool may_rob(const MachineView& machine, Location thief, Location victim, std::uint32_t depth) const = 0;
-  /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for ever.
+  virtual bool may_rob(const MachineView& machine, Location thief, Location victim,
+                       std::uint32_t depth) const = 0;
+  /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for
+  /// ever.
   virtual bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                              const Idleness& idle) const = 0;
   /// Constant properties that spare the runtime calls on the fast path.
@@ -77,8 +82,8 @@ class TaskPolicy {
   ~TaskPolicy() = default;
 };
 
-/// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go round, so that
-/// not everybody robs the same one first. `order` has room for all.
+/// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go
+/// round, so that not everybody robs the same one first. `order` has room for all.
 void order_by_distance(const MachineView& machine, Location from, Location* order);
 
 /// The policy of that name, or null.

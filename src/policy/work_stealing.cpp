@@ -11,7 +11,8 @@ class WorkStealing final : public TaskPolicy {
   const char* name() const override { return "work-stealing"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
   bool may_rob(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
-  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&, const Idleness&) const override {
+  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&,
+                     const Idleness&) const override {
     return true;
   }
   bool deals_here_always() const override { return true; }
@@ -23,7 +24,8 @@ class Central final : public TaskPolicy {
   const char* name() const override { return "central"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
   bool may_rob(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
-  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&, const Idleness&) const override {
+  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&,
+                     const Idleness&) const override {
     return true;
   }
   bool one_queue() const override { return true; }

@@ -76,7 +76,8 @@ bool alone(Thread* self) {
   Task& task = self->member->implicit;
   self->member->in_barrier = true;
   wait_until(
-      self->team->events, [&] { return task.children.all_complete(); }, [&](bool last_look) { return help_team(self, last_look); });
+      self->team->events, [&] { return task.children.all_complete(); },
+      [&](bool last_look) { return help_team(self, last_look); });
   self->member->in_barrier = false;
   return false;
 }
@@ -192,7 +193,9 @@ void wait_for_join(Thread* self) {
       },
       [&](bool last_look) { return help_if_tasked(self, last_look); });
   if (HEARTH_UNLIKELY(pending))
-    wait_until(team->events, [&] { return all_tasks_complete(team); }, [&](bool last_look) { return help_team(self, last_look); });
+    wait_until(
+        team->events, [&] { return all_tasks_complete(team); },
+        [&](bool last_look) { return help_team(self, last_look); });
   me->in_barrier = false;
 }
 

@@ -25,19 +25,19 @@ class alignas(kCacheLinePair) EventCount {
   /// Announce that the caller is about to sleep. The caller then looks at its condition again, and calls
   /// commit() unless it holds.
   Key announce() {
-    // Pairs with the release increments in notify_all() and notify_one(): whoever reads the new word announces itself after
-    // the clearing that went before.
+    // Pairs with the release increments in notify_all() and notify_one(): whoever reads the new word
+    // announces itself after the clearing that went before.
     const Key key = word_.load(std::memory_order_acquire);
     count_shared_write();
     announced_.store(true, std::memory_order_relaxed);
-    // Pairs with the fence in asleep_after_fence(): either the notifier sees this announcement and bumps the word, or the
-    // look that the caller now takes at its condition sees what the notifier published.
+    // Pairs with the fence in asleep_after_fence(): either the notifier sees this announcement and bumps the
+    // word, or the look that the caller now takes at its condition sees what the notifier published.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return key;
   }
 
-  /// Sleep until notified after `key` was taken, or for `timeout`. May wake for nothing; the caller loops, and announces
-  /// itself anew.
+  /// Sleep until notified after `key` was taken, or for `timeout`. May wake for nothing; the caller loops,
+  /// and announces itself anew.
   void commit(Key key, const timespec* timeout = nullptr) { futex_wait(word_, key, timeout); }
 
   /// Wake everybody who has announced himself, after the caller has made a condition true.
@@ -50,7 +50,8 @@ class alignas(kCacheLinePair) EventCount {
     if (!asleep_after_fence()) return;
     count_shared_write();
     word_.fetch_add(1, std::memory_order_release);
-    if (futex_wake(word_, 1) == 0) wake_all();  // nobody was left: the next notifier shall not ask the kernel again
+    if (futex_wake(word_, 1) == 0)
+      wake_all();  // nobody was left: the next notifier shall not ask the kernel again
   }
 
   /// Whether anybody has announced himself since everybody was woken last.
@@ -68,8 +69,9 @@ class alignas(kCacheLinePair) EventCount {
     return HEARTH_UNLIKELY(announced_.load(std::memory_order_relaxed));
   }
 
-  // The sleepers' announcements are taken away by who wakes them, not by themselves: until they get a CPU every notifier
-  // would ask the kernel to wake them once more. The word changes after that, so whose announcement was taken does not sleep.
+  // The sleepers' announcements are taken away by who wakes them, not by themselves: until they get a CPU
+  // every notifier would ask the kernel to wake them once more. The word changes after that, so whose
+  // announcement was taken does not sleep.
   void wake_all() {
     count_shared_write(2);
     announced_.store(false, std::memory_order_relaxed);

@@ -108,7 +108,8 @@ void give_back(Thread* self, std::int32_t count) {
 }  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
-  // The last region's workers hold the line while they wait; fetching it takes as long as all that is decided below.
+  // The last region's workers hold the line while they wait; fetching it takes as long as all that is decided
+  // below.
   if (const Team* last = self->member->hot_child) prefetch_to_write(&last->fork);
   if (events::active() && !region.is_league)
     events::parallel_begin(self, region,
@@ -147,7 +148,8 @@ Team* begin_region(Thread* self, const Region& region) {
   if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
     team->tasked.store(0, std::memory_order_relaxed);
   if (HEARTH_UNLIKELY(team->parent_task != self->task)) team->parent_task = self->task;
-  Icvs* const icvs = icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
+  Icvs* const icvs =
+      icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
   if (HEARTH_UNLIKELY(team->icvs != icvs)) team->icvs = icvs;
   if (HEARTH_UNLIKELY(team->region_group != region.group)) team->region_group = region.group;
   if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
@@ -170,7 +172,8 @@ Team* begin_region(Thread* self, const Region& region) {
   }
   ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
   // Pairs with the acquire loads of `go` in serve_team().
-  line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1, std::memory_order_release);
+  line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1,
+                std::memory_order_release);
   if (size > 1) {
     count_shared_write();
     team->go_events.notify_all();
@@ -238,7 +241,8 @@ void serve_team(Thread* self, Member* member) {
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
     const bool took_part = self->tid < size_in(seen);
     wait_until(team->go_events, called, [&](bool last_look) {
-      if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) return Look::nothing;
+      if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0))
+        return Look::nothing;
       return help_between_regions(self, seen, last_look);
     });
     seen = go;

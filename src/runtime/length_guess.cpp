@@ -9,13 +9,14 @@
 namespace hearth::rt {
 namespace {
 
-constexpr std::uint64_t kFirstGuess = 4096;         // a page
+constexpr std::uint64_t kFirstGuess = 4096;              // a page
 constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // gaps beyond this separate arrays, not blocks
 constexpr std::size_t kItems = 16;
 constexpr int kBases = 512;
 constexpr int kEnough = 64;  // so many of them tell the length by themselves
 
-// What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the smallest gap.
+// What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the
+// smallest gap.
 struct Bases {
   const void* body;
   std::size_t slot;
@@ -74,7 +75,8 @@ std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std
   const std::uint64_t block =
       bases.count < kEnough ? std::min(bases.smallest_gap, bases.last_gap) : bases.smallest_gap;
   if (block == kMost) return kFirstGuess;
-  // The next address may be missing so far, and the last of a row has none: then the other blocks' size is the guess.
+  // The next address may be missing so far, and the last of a row has none: then the other blocks' size is
+  // the guess.
   return next <= block + block / 2 ? next : block;
 }
 

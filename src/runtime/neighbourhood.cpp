@@ -19,7 +19,8 @@ namespace {
 // What MachineView points to. Made once, never changed.
 struct Views {
   policy::MachineView machine;
-  policy::MachineView trusting;  // for footprints that the program states: the paper's size test does not apply
+  policy::MachineView
+      trusting;  // for footprints that the program states: the paper's size test does not apply
   std::uint32_t distance[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t hops[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t cores[placement::kMaxLocations];
@@ -33,7 +34,8 @@ void rank_row(const std::uint32_t* distance, std::uint32_t* hops, std::int32_t c
     hops[i] = 0;
     for (std::int32_t j = 0; j < count; ++j) {
       bool first_of_its_value = distance[j] < distance[i];
-      for (std::int32_t k = 0; first_of_its_value && k < j; ++k) first_of_its_value = distance[k] != distance[j];
+      for (std::int32_t k = 0; first_of_its_value && k < j; ++k)
+        first_of_its_value = distance[k] != distance[j];
       hops[i] += first_of_its_value;
     }
   }
@@ -65,8 +67,8 @@ Views* make_views() {
     views->cache_per_core[from] = cache_of_a_core(machine, location);
   }
   const Settings& s = settings();
-  views->machine = {count,        views->distance,          views->hops,   views->cores,
-                    views->cache_per_core, s.significance, s.steal_threshold};
+  views->machine = {count,          views->distance,  views->hops, views->cores, views->cache_per_core,
+                    s.significance, s.steal_threshold};
   views->trusting = views->machine;
   views->trusting.significance = policy::Significance::gain;
   for (Location from = 0; from < count; ++from)
@@ -79,7 +81,8 @@ const Views& views() {
   Views* seen = made.load(std::memory_order_acquire);  // pairs with the exchange below
   if (HEARTH_LIKELY(seen != nullptr)) return *seen;
   Views* mine = make_views();
-  if (made.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire)) return *mine;
+  if (made.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))
+    return *mine;
   std::free(mine);
   return *seen;
 }
@@ -196,12 +199,13 @@ void recount_workers(Team* team) {
 
 namespace {
 
-// Once a region, before the first task is dealt, and by members without work: pages may lie elsewhere now. Memory may have been given back and taken
-// anew, which Hearth is not told of memory that is not its own. What it distributed itself moves seldom, and is looked at
-// once in a tick at most.
+// Once a region, before the first task is dealt, and by members without work: pages may lie elsewhere now.
+// Memory may have been given back and taken anew, which Hearth is not told of memory that is not its own.
+// What it distributed itself moves seldom, and is looked at once in a tick at most.
 void check_answers(Neighbourhood& all) {
   std::uint64_t probes[Neighbourhood::kRecent];
-  for (std::uint32_t i = 0; i < Neighbourhood::kRecent; ++i) probes[i] = all.recent[i].load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < Neighbourhood::kRecent; ++i)
+    probes[i] = all.recent[i].load(std::memory_order_relaxed);
   const std::uint32_t tick = memory::page_map.tick();
   if (!memory::page_map.holds(probes, Neighbourhood::kRecent)) memory::page_map.forget_everything();
   if (all.checked_tick.load(std::memory_order_relaxed) == tick) return;
@@ -213,7 +217,8 @@ void check_answers(Neighbourhood& all) {
 std::uint64_t probe_of(const FootprintRange& range, std::uint32_t turn) {
   const std::uint64_t random = turn * 0x9e3779b9u;  // below 2^32
   if (!memory::owner_table.manages(range.begin))
-    return memory::PageMap::a_page_of({range.begin, range.begin + range.length}, static_cast<std::uint32_t>(random));
+    return memory::PageMap::a_page_of({range.begin, range.begin + range.length},
+                                      static_cast<std::uint32_t>(random));
   return range.begin + (random * (range.length / memory::kPage) >> 32) * memory::kPage;
 }
 
@@ -243,14 +248,16 @@ Location deal(Thread* self, Task* task) {
   }
   if (footprint.count != 0) {
     const std::uint32_t turn = self->member->turn;
-    all.recent[turn % Neighbourhood::kRecent].store(probe_of(footprint.ranges[0], turn), std::memory_order_relaxed);
+    all.recent[turn % Neighbourhood::kRecent].store(probe_of(footprint.ranges[0], turn),
+                                                    std::memory_order_relaxed);
   }
   const Views& view = views();
   placement::Need need(all.locations);
   resolve(footprint, need);
   policy::LoadView load;
   std::uint32_t workers[placement::kMaxLocations];
-  for (std::int32_t i = 0; i < all.locations; ++i) workers[i] = all.workers[i].load(std::memory_order_relaxed);
+  for (std::int32_t i = 0; i < all.locations; ++i)
+    workers[i] = all.workers[i].load(std::memory_order_relaxed);
   load.workers = workers;
   load.turn = self->member->turn++;
   return process.policy->deal(footprint.stated ? view.trusting : view.machine, need,

@@ -1,10 +1,10 @@
-// What a team keeps when its policy deals tasks to locations: where its members are, an inbox for each location, and
-// how far an idle member looks.
+// What a team keeps when its policy deals tasks to locations: where its members are, an inbox for each
+// location, and how far an idle member looks.
 //
-// A Neighbourhood belongs to a team and lives as long; teams whose policy never deals, and all teams on a machine with
-// one location, have none. Inboxes are filled and emptied by any member, under the inbox's lock; `size` may be read
-// without it as a hint. A member writes its own location, as every region begins; others read it as a hint: a wrong one
-// costs time only.
+// A Neighbourhood belongs to a team and lives as long; teams whose policy never deals, and all teams on a
+// machine with one location, have none. Inboxes are filled and emptied by any member, under the inbox's lock;
+// `size` may be read without it as a hint. A member writes its own location, as every region begins; others
+// read it as a hint: a wrong one costs time only.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ class alignas(kCacheLinePair) Inbox {
 
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
-  /// Tasks that were put here as they were created, ever, and how long tasks take that have a footprint and run here
-  /// (ticks; 0: not known). Hints.
+  /// Tasks that were put here as they were created, ever, and how long tasks take that have a footprint and
+  /// run here (ticks; 0: not known). Hints.
   std::uint32_t created() const { return created_.load(std::memory_order_relaxed); }
   std::uint64_t task_time() const { return task_time_.load(std::memory_order_relaxed); }
   void note_task_time(std::uint64_t time) {
@@ -43,7 +43,8 @@ class alignas(kCacheLinePair) Inbox {
     task_time_.store(mean == 0 ? time : mean - mean / 4 + time / 4, std::memory_order_relaxed);
   }
 
-  /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is full.
+  /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is
+  /// full.
   bool put(Task* task, bool created);
 
   /// The oldest task that `accept(task)` says yes to, or null.
@@ -84,14 +85,15 @@ class alignas(kCacheLinePair) Inbox {
 struct Neighbourhood {
   std::int32_t locations = 0;
   std::atomic<std::uint32_t> workers[placement::kMaxLocations] = {};  // members at each location
-  Inbox* inboxes = nullptr;                                          // one for each location
-  // Pages of footprints that were dealt lately, and when what is known of them was last held against the kernel: the
-  // region, and the tick of the PageMap's clock.
+  Inbox* inboxes = nullptr;                                           // one for each location
+  // Pages of footprints that were dealt lately, and when what is known of them was last held against the
+  // kernel: the region, and the tick of the PageMap's clock.
   static constexpr std::uint32_t kRecent = 64;
   std::atomic<std::uint64_t> recent[kRecent] = {};
   std::atomic<std::uint32_t> checked_epoch{0};
   std::atomic<std::uint32_t> checked_tick{0};
-  std::atomic<std::uint64_t> idle_check{0};  // when a member without work does it again, in ticks() of the processor
+  std::atomic<std::uint64_t> idle_check{
+      0};  // when a member without work does it again, in ticks() of the processor
 
   std::uint32_t created() const {
     std::uint32_t sum = 0;
@@ -118,10 +120,12 @@ void free_neighbourhood(Neighbourhood* neighbourhood);
 
 /// The member finds out where it is: as a region begins, and before it looks far away.
 void locate(Thread* self, Member* member);
-/// For the primary thread when the team's size changes: members that are not in the region any more do not count.
+/// For the primary thread when the team's size changes: members that are not in the region any more do not
+/// count.
 void recount_workers(Team* team);
 
-/// For a member that has found no work: holds what is known of the tasks' memory against the kernel, now and then.
+/// For a member that has found no work: holds what is known of the tasks' memory against the kernel, now and
+/// then.
 void check_when_idle(Neighbourhood& all);
 
 /// The member has run a task that has a footprint.

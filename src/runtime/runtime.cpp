@@ -90,7 +90,8 @@ void lose_workers(Team* team) {
   team->go_events.reset_after_fork();
   team->shared_queue.lock.reset();
   if (team->neighbourhood != nullptr) {
-    for (std::int32_t i = 0; i < team->neighbourhood->locations; ++i) team->neighbourhood->inboxes[i].reset_after_fork();
+    for (std::int32_t i = 0; i < team->neighbourhood->locations; ++i)
+      team->neighbourhood->inboxes[i].reset_after_fork();
     recount_workers(team);
   }
   Member& primary = team->primary();
@@ -213,15 +214,16 @@ void initialize_once() {
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
   process.initialized.store(true, std::memory_order_release);
-  memory::take_over_malloc(
-      {.kind = settings().distribute.kind, .least = settings().distribute.least, .huge = settings().huge_pages});
+  memory::take_over_malloc({.kind = settings().distribute.kind,
+                            .least = settings().distribute.least,
+                            .huge = settings().huge_pages});
   events::start_tool();
   if (check::on) events::active_word = true;
   display_at_start(display_facts());
 }
 
-// A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over before the program's
-// first large block.
+// A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over
+// before the program's first large block.
 [[gnu::constructor]] void at_load() {
   if (std::getenv("OMP_DISPLAY_ENV") != nullptr || std::getenv("HEARTH_DISTRIBUTE") != nullptr) initialize();
 }

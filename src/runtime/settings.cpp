@@ -412,8 +412,10 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   if (!out.warnings) set_warnings(false);  // before anything else could complain
   out.enabled = read_boolean(in, Id::hearth, true);
   out.policy = static_cast<Policy>(read_word(in, Id::hearth_policy, kPolicyNames, 0));
-  out.significance = static_cast<policy::Significance>(read_word(in, Id::hearth_significance, kSignificanceNames, 0));
-  out.steal_threshold = static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
+  out.significance =
+      static_cast<policy::Significance>(read_word(in, Id::hearth_significance, kSignificanceNames, 0));
+  out.steal_threshold =
+      static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   const std::string_view folder = read_text(in, Id::hearth_check, keeper);
@@ -542,7 +544,9 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       break;
     case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
     case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
-    case Id::hearth_check: text.add(in.check_folder == nullptr ? "none" : std::string_view(in.check_folder)); break;
+    case Id::hearth_check:
+      text.add(in.check_folder == nullptr ? "none" : std::string_view(in.check_folder));
+      break;
     case Id::hearth_verify_file:
       text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file));
       break;

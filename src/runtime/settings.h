@@ -32,7 +32,7 @@ enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
 enum class Policy : std::uint8_t { locality, work_stealing, central };  // in the order of policy::policy_at()
 inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central"};
-inline constexpr std::string_view kSignificanceNames[] = {"gain", "paper"};            // as policy::Significance
+inline constexpr std::string_view kSignificanceNames[] = {"gain", "paper"};      // as policy::Significance
 inline constexpr std::string_view kThresholdNames[] = {"hops", "slit", "none"};  // as policy::Threshold
 
 // Does the schedule say monotonic or nonmonotonic itself? Without either, dynamic and guided are nonmonotonic
@@ -57,12 +57,12 @@ struct Settings {
   bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
   bool warnings = true;  // HEARTH_WARNINGS, KMP_WARNINGS
   Policy policy = Policy::locality;
-  policy::Significance significance = policy::Significance::gain;    // HEARTH_SIGNIFICANCE
-  policy::Threshold steal_threshold = policy::Threshold::hops;       // HEARTH_STEAL_THRESHOLD
-  int task_cutoff = 256;              // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
-  std::string_view machine;           // HEARTH_MACHINE: empty for the real one; topology parses
+  policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
+  policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
+  int task_cutoff = 256;               // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
+  std::string_view machine;            // HEARTH_MACHINE: empty for the real one; topology parses
   const char* check_folder = nullptr;  // HEARTH_CHECK: where check.h writes what tasks touch, or null
-  const char* verify_file = nullptr;  // HEARTH_VERIFY_FILE: where verify_report() appends, or null
+  const char* verify_file = nullptr;   // HEARTH_VERIFY_FILE: where verify_report() appends, or null
 
   // Teams. A list holds one value per nesting level; the last one counts for all deeper levels.
   int num_threads[kMaxNestingList] = {};

@@ -35,7 +35,8 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
   Team* team = task->team;
   count_shared_write();
   const std::uint64_t now = brood->elsewhere.fetch_add(what, std::memory_order_acq_rel) + what;
-  // Nothing of the brood is read any more: if another task completes last, its owner's descriptor is recycled.
+  // Nothing of the brood is read any more: if another task completes last, its owner's descriptor is
+  // recycled.
   if ((now & Brood::kClosed) != 0) return Brood::complete_of(now) == 0 ? parent : nullptr;
   team->events.notify_all();  // the owner may sleep in taskwait, or the primary thread in a barrier
   return nullptr;
@@ -162,11 +163,11 @@ struct Search {
   bool too_soon = false;  // found tasks that are left for their own workers, for a while
 };
 
-// Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising distance.
-// Tasks that their creator has kept are robbed when more of them wait than the policy's threshold, tasks that were dealt to
-// their data when may_rob_dealt() says so. Whoever looks in vain looks again later and later. A waiter, whom descendants
-// may keep waiting that lie below every threshold, takes those above it after kPatience such looks, and all after twice as
-// many or before it sleeps.
+// Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising
+// distance. Tasks that their creator has kept are robbed when more of them wait than the policy's threshold,
+// tasks that were dealt to their data when may_rob_dealt() says so. Whoever looks in vain looks again later
+// and later. A waiter, whom descendants may keep waiting that lie below every threshold, takes those above it
+// after kPatience such looks, and all after twice as many or before it sleeps.
 template <class Accept>
 Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   constexpr std::uint32_t kPatience = 8;
@@ -189,7 +190,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   const policy::Idleness idle = me->patience.look(now, all.dealt(), all.created(), self->tasks_served);
   const bool any = search.last_look || me->patience.looks() > 2 * kPatience;
   const auto may_take = [&](Location where, std::uint32_t dealt) {
-    if (!search.waits) return policy.may_rob_dealt(machine, here, where, {dealt, inboxes[where].task_time()}, idle);
+    if (!search.waits)
+      return policy.may_rob_dealt(machine, here, where, {dealt, inboxes[where].task_time()}, idle);
     return any || (me->patience.looks() > kPatience && policy.may_rob(machine, here, where, dealt));
   };
   const Location* near = locations_near(here);
@@ -237,13 +239,15 @@ Task* find_task(Thread* self, Accept accept, Search& search) {
   return body_ended_with_event_fulfilled(task);
 }
 
-// A cancelled task with an event: whoever has the handle may still fulfil it, and recycles the descriptor then.
+// A cancelled task with an event: whoever has the handle may still fulfil it, and recycles the descriptor
+// then.
 [[gnu::cold, gnu::noinline]] void finish_discarded(Thread* self, Task* task) {
   if (task->is(kTaskHasDepend)) release_dependences(self, task, false);
   Task* ancestor = count_in_brood(self, task, Brood::kFinished + Brood::kComplete);
   drop_belongings(self, task);
   std::uint32_t state = kDetachRunning;
-  // Release: the handle's holder recycles what is finished here. Acquire: so does this thread, of one who came first.
+  // Release: the handle's holder recycles what is finished here. Acquire: so does this thread, of one who
+  // came first.
   if (!task->detach_state.compare_exchange_strong(state, kDetachDiscarded, std::memory_order_acq_rel,
                                                   std::memory_order_acquire))
     free_task(self, task);
@@ -438,7 +442,8 @@ void end_undeferred(Thread* self, Task* task) {
     end_in_place_slowly(self, task);
     return;
   }
-  // OpenMP 5.2, section 1.2.2: the generating task is suspended until the structured block is completed, not the event.
+  // OpenMP 5.2, section 1.2.2: the generating task is suspended until the structured block is completed, not
+  // the event.
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable)) && !body_ended_with_event_fulfilled(task)) return;
   finish_task(self, task);
 }
@@ -455,8 +460,7 @@ void discard_task(Thread* self, Task* task) { recycle(self, task); }
 
 Look help_team(Thread* self, bool last_look) {
   Search search{.waits = false, .last_look = last_look};
-  Task* task = find_task(
-      self, [](const Task*) { return true; }, search);
+  Task* task = find_task(self, [](const Task*) { return true; }, search);
   if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
   run_task(self, task);
   return Look::worked;
@@ -465,8 +469,7 @@ Look help_team(Thread* self, bool last_look) {
 Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
   Team* team = self->team;
   Search search{.waits = false, .last_look = last_look};
-  Task* task = find_task(
-      self, [](const Task*) { return true; }, search);
+  Task* task = find_task(self, [](const Task*) { return true; }, search);
   if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
   // The acquire in the claim pairs with the push, which came after the fork when the task belongs to a new
   // region: then this thread, which has not entered that region yet and may be no member of it, gives the
@@ -497,7 +500,8 @@ void taskwait(Thread* self) {
     return task->children.all_finished();
   };
   if (events::active()) events::sync_begin(self, ompt_sync_region_taskwait);
-  wait_until(self->team->events, finished, [&](bool last_look) { return help_descendants(self, task, last_look); });
+  wait_until(self->team->events, finished,
+             [&](bool last_look) { return help_descendants(self, task, last_look); });
   if (events::active()) events::sync_end(self, ompt_sync_region_taskwait);
 }
 
@@ -524,7 +528,8 @@ void taskgroup_end(Thread* self) {
   Taskgroup* group = task->group;
   if (events::active()) events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_begin);
   wait_until(
-      self->team->events, [group, task] { return (group->worksharing ? task->children : group->brood).all_complete(); },
+      self->team->events,
+      [group, task] { return (group->worksharing ? task->children : group->brood).all_complete(); },
       [&](bool last_look) { return help_descendants(self, task, last_look); });
   if (HEARTH_UNLIKELY(group->reductions != nullptr)) finish_reductions(self, group);
   if (events::active()) {

@@ -44,20 +44,21 @@ inline void spawn(Thread* self, Task* task) {
   adopt(self, task);
   make_ready(self, task);
 }
-/// Whether a new deferrable task of the current task would run at once: nobody else is there, the current task
-/// is final, or enough tasks wait already (cut-off). Its data then need no copy.
+/// Whether a new deferrable task of the current task would run at once: nobody else is there, the current
+/// task is final, or enough tasks wait already (cut-off). Its data then need no copy.
 bool runs_at_once(Thread* self);
 /// Queue without cut-off: for tasks of this team that a completion made ready.
 void enqueue(Thread* self, Task* task);
-/// The same for a task without footprint that belongs to a location of a team with a neighbourhood; unknown: to none.
+/// The same for a task without footprint that belongs to a location of a team with a neighbourhood; unknown:
+/// to none.
 void enqueue_at(Thread* self, Task* task, placement::Location where);
 /// The same when the caller's place in the task tree says nothing about the task's: another team's, or made
 /// ready by an event. In the caller's deque it could bury tasks that the caller waits for.
 void enqueue_anywhere(Task* task);
 
-/// Run a new task here and now, and wait for its event if it has one: an undeferred or included task. True: it is
-/// over, and its descriptor is as before and may be run again, or freed. False: the descriptor is not the
-/// caller's any more.
+/// Run a new task here and now, and wait for its event if it has one: an undeferred or included task. True:
+/// it is over, and its descriptor is as before and may be run again, or freed. False: the descriptor is not
+/// the caller's any more.
 inline bool run_in_place(Thread* self, Task* task);
 inline void run_undeferred(Thread* self, Task* task) {
   if (HEARTH_LIKELY(run_in_place(self, task))) free_task(self, task);
@@ -75,9 +76,9 @@ void finish_task(Thread* self, Task* task, bool by_event = false);
 /// A task that was made and will never be adopted.
 void discard_task(Thread* self, Task* task);
 
-/// Find and run one task of the team; any task in a barrier, else only descendants of the current task. The last look
-/// before the thread sleeps goes everywhere; others may leave far queues alone. Who waits for descendants never finds it
-/// too soon.
+/// Find and run one task of the team; any task in a barrier, else only descendants of the current task. The
+/// last look before the thread sleeps goes everywhere; others may leave far queues alone. Who waits for
+/// descendants never finds it too soon.
 Look help_team(Thread* self, bool last_look);
 Look help_descendants(Thread* self, const Task* ancestor, bool last_look);
 /// For a worker that has joined and waits for the next region, `seen_go` being the fork word it has answered.
@@ -122,12 +123,14 @@ inline bool has_belongings(const Task* task) {
   return task->is(kTaskOwnsIcvs | kTaskFootprint | kTaskAnnounced) || task->depends != nullptr;
 }
 
-/// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its descendants
-/// are still to complete; or unless tools are told of the creation, or an event gives it a life of its own.
+/// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its
+/// descendants are still to complete; or unless tools are told of the creation, or an event gives it a life
+/// of its own.
 inline bool runs_uncounted(const Task* task) {
   return !events::active() && !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend);
 }
-/// The rest of run_in_place() for tasks that are counted from the start, and for those that leave something behind.
+/// The rest of run_in_place() for tasks that are counted from the start, and for those that leave something
+/// behind.
 bool run_in_place_counted(Thread* self, Task* task);
 bool end_in_place_slowly(Thread* self, Task* task);
 

@@ -107,8 +107,8 @@ struct Team {
 
   ForkLine fork;
 
-  // Constant within a region, except where noted; written by the primary before the fork, and only what has changed: a
-  // write would cost every worker a transfer of the line.
+  // Constant within a region, except where noted; written by the primary before the fork, and only what has
+  // changed: a write would cost every worker a transfer of the line.
   alignas(kCacheLinePair) Relaxed<std::int32_t> size{1};  // threads of this region
   std::int32_t capacity = 0;                              // member slots, of which `staffed` have a thread
   std::int32_t staffed = 1;
@@ -123,7 +123,7 @@ struct Team {
   Member** members = nullptr;
   Icvs* icvs = nullptr;
   Icvs own_icvs;
-  bool one_queue = false;                   // the policy keeps one queue for all
+  bool one_queue = false;                  // the policy keeps one queue for all
   Neighbourhood* neighbourhood = nullptr;  // null: the policy leaves every task where it was made ready
   std::int32_t proc_bind = 0;
   std::int32_t num_teams = 1, team_num = 0;  // league (teams construct on the host)
@@ -159,7 +159,9 @@ struct Team {
 
   Member& primary() { return *members[0]; }
   /// Which of the team's regions this is. For its members, inside the region.
-  std::uint32_t epoch() const { return static_cast<std::uint32_t>(fork.go.load(std::memory_order_relaxed) >> 32); }
+  std::uint32_t epoch() const {
+    return static_cast<std::uint32_t>(fork.go.load(std::memory_order_relaxed) >> 32);
+  }
 };
 
 }  // namespace hearth::rt

@@ -23,7 +23,7 @@ struct alignas(kCacheLinePair) Thread {
   Task* task = nullptr;
   std::int32_t tid = 0;
   std::int32_t gtid = 0;  // small, unique among living threads
-  bool is_root = false;  // a thread of the program, not started by us
+  bool is_root = false;   // a thread of the program, not started by us
 
   // What the compiler pushed for the next region (kmpc push_*, omp teams).
   std::int32_t pushed_threads = 0;
@@ -44,7 +44,8 @@ struct alignas(kCacheLinePair) Thread {
   void* threadprivate = nullptr;
   struct LengthGuesses* length_guesses = nullptr;  // length_guess.h
   struct Footprint* spare_footprint = nullptr;     // footprint.h
-  std::uint64_t stack_begin = 0, stack_end = 0;    // its stack's addresses (program_word.h); 0: nobody has asked
+  std::uint64_t stack_begin = 0,
+                stack_end = 0;  // its stack's addresses (program_word.h); 0: nobody has asked
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   std::uint32_t placed = 0;       // Member::placing that this thread has followed

@@ -1,8 +1,8 @@
 // How long to spin, and when to sleep.
 //
-// Spin while there is a core for everybody; under a quota sleep soon, and with more threads than cores after a yield or two,
-// because a spinning thread burns the time that the awaited one needs. The limits come from OMP_WAIT_POLICY, KMP_BLOCKTIME and
-// GOMP_SPINCOUNT.
+// Spin while there is a core for everybody; under a quota sleep soon, and with more threads than cores after
+// a yield or two, because a spinning thread burns the time that the awaited one needs. The limits come from
+// OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ enum class Look : std::uint8_t {
   too_soon,  // there is some, which others ought to do, but not for long
 };
 
-/// Wait until `done()`; `help(last_look)` may do useful work. The last look comes before the thread sleeps: what it leaves
-/// undone there nobody may do, unless it says too_soon. Then the thread only takes a nap.
+/// Wait until `done()`; `help(last_look)` may do useful work. The last look comes before the thread sleeps:
+/// what it leaves undone there nobody may do, unless it says too_soon. Then the thread only takes a nap.
 template <class Done, class Help>
 void wait_until(EventCount& events, Done done, Help help) {
   constexpr timespec kNap = {0, 500'000};

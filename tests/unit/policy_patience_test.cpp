@@ -1,5 +1,5 @@
-// Patience with far tasks: the rules one by one, and what comes of them on modelled machines, where one creator deals tasks
-// while workers take them.
+// Patience with far tasks: the rules one by one, and what comes of them on modelled machines, where one
+// creator deals tasks while workers take them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,8 +160,8 @@ struct Outcome {
   double time = 0;      // in task times
 };
 
-Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double deal_times, std::uint64_t task_time,
-                 int rounds) {
+Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double deal_times,
+                 std::uint64_t task_time, int rounds) {
   const Machine machine(cores);
   struct Worker {
     Location at;
@@ -170,7 +170,8 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     bool running = false;
   };
   std::vector<Worker> workers;
-  for (std::uint32_t w = 0; w < 8 * cores; ++w) workers.push_back({.at = static_cast<Location>(w / cores), .patience = {}});
+  for (std::uint32_t w = 0; w < 8 * cores; ++w)
+    workers.push_back({.at = static_cast<Location>(w / cores), .patience = {}});
   std::vector<std::deque<Location>> inbox(8);
   std::vector<std::uint64_t> mean(8, 0);
   std::uint32_t created = 0, dealt = 0;
@@ -188,8 +189,9 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     const std::uint64_t begin = now;
     std::size_t made = 0, finished = 0;
     for (; finished < homes.size(); now += std::min(task_time / 20, Patience::kLongestPause)) {
-      for (; made < homes.size() && static_cast<double>(now - begin) >= static_cast<double>(made) * deal_times *
-                                                                            static_cast<double>(task_time);
+      for (;
+           made < homes.size() && static_cast<double>(now - begin) >=
+                                      static_cast<double>(made) * deal_times * static_cast<double>(task_time);
            ++made, ++created, ++dealt)
         inbox[homes[made]].push_back(homes[made]);
       for (Worker& worker : workers) {
@@ -248,7 +250,8 @@ TEST(OnAModelledMachine, TasksThatAreDealtInOrderRunAtHome) {
 }
 
 TEST(OnAModelledMachine, TasksOfOneNodeAreSharedByAll) {
-  // Dealt faster than one node works them off, for as long as all of it lasts: the patience of the others runs out.
+  // Dealt faster than one node works them off, for as long as all of it lasts: the patience of the others
+  // runs out.
   const std::vector<Location> homes(2000, 3);
   for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
     const Outcome outcome = simulate(1, homes, 0.1, task_time, 1);

@@ -1,5 +1,6 @@
-// Every allocating call of OpenMP and of <hearth/hearth.h>, with every distribution, partition trait and memory
-// space, page by page: where the kernel has put the pages, what Hearth says of them, and what the block holds.
+// Every allocating call of OpenMP and of <hearth/hearth.h>, with every distribution, partition trait and
+// memory space, page by page: where the kernel has put the pages, what Hearth says of them, and what the
+// block holds.
 //
 // numa-test link=hearth topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang,g++,clang++
 // numa-test name=huge-pages link=hearth topologies=8x1,holes compilers=gcc,clang,g++,clang++ huge-pages=always

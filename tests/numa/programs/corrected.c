@@ -1,6 +1,6 @@
-// Owners that Hearth computed and the kernel did not keep to: pages that somebody moved, and nodes that ran full, also
-// in a container. Tasks that name the memory make Hearth look; from then on it tells where the pages really are, and
-// one line has said so. Memory that nobody has touched yet is no reason for doubt.
+// Owners that Hearth computed and the kernel did not keep to: pages that somebody moved, and nodes that ran
+// full, also in a container. Tasks that name the memory make Hearth look; from then on it tells where the
+// pages really are, and one line has said so. Memory that nobody has touched yet is no reason for doubt.
 //
 // numa-test name=moved link=hearth topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang args=moved
 // numa-test name=full link=hearth topologies=8x1 compilers=gcc,clang args=full

@@ -1,5 +1,6 @@
-// Memory that is freed, unmapped, closed or mapped anew while tasks still name it; ranges that overlap, are misaligned,
-// empty, or longer than the address space. A footprint is a hint: no program crashes of it, every task runs once.
+// Memory that is freed, unmapped, closed or mapped anew while tasks still name it; ranges that overlap, are
+// misaligned, empty, or longer than the address space. A footprint is a hint: no program crashes of it, every
+// task runs once.
 //
 // numa-test link=hearth topologies=8x1,holes compilers=gcc,clang,g++,clang++
 // numa-test name=huge-pages link=hearth topologies=8x1 huge-pages=always
