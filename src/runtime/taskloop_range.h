@@ -84,7 +84,8 @@ std::uint64_t run_alone(Thread* self, Loop& loop, TaskRange& range) {
   const std::uint64_t begin = ticks();
   std::uint64_t done = 0;
   run_leaves(self, loop, range, [&] {
-    const bool look = (done & (done - 1)) == 0;
+    // One at least, or there is nothing to divide by: this thread may lose its CPU right here.
+    const bool look = done != 0 && (done & (done - 1)) == 0;
     ++done;
     return !look || ticks() - begin < kWorthSharing;
   });

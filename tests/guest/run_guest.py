@@ -74,6 +74,7 @@ CASES = {
     "bound-refused": Case("affinity", ["refused"], env={"OMP_PLACES": "threads"}, err=["sched_setaffinity is refused"]),
     "cpus-narrowed": Case("affinity", ["narrowed"], env={"OMP_PLACES": "threads"}, err=["sched_setaffinity is refused"]),
     "one-cpu": Case("threads_wait", how="on_one_cpu", quiet=True),
+    "taskloop-preempted": Case("taskloop_preempted", how="on_one_cpu", quiet=True),
     "one-cpu-active": Case("threads_wait", env={"OMP_WAIT_POLICY": "active"}, how="on_one_cpu", quiet=True),
     "quota-of-one": Case("threads_wait", how="under_quota", quiet=True),
     "quota-of-one-active": Case("threads_wait", env={"OMP_WAIT_POLICY": "active"}, how="under_quota", quiet=True),
