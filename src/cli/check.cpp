@@ -62,6 +62,10 @@ class PageSet {
     }
     if (first < last) visit(first, last, false);
   }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [first, last] : parts_) visit(first, last);
+  }
 
  private:
   std::map<std::uint64_t, std::uint64_t> parts_;
@@ -222,7 +226,41 @@ class Collected {
   std::uint64_t bytes_ = 0;
 };
 
-void judge(const Execution& execution, const PageSet& everybodys, Verdict& verdict) {
+/// Pages of data: somebody's footprint has them. Of the pages that only lengths that nobody passed put there, those
+/// that most tasks touch are not: they hold small objects of everybody's, between one task's data and the next.
+PageSet data_pages(const Process& process) {
+  PageSet all, exact, data;
+  std::map<std::uint64_t, std::int64_t> change;  // in the number of tasks that touch a page, from page to page
+  for (const Execution& execution : process.executions) {
+    for (const Range& range : execution.ranges) {
+      add_pages(range, all);
+      if (!range.inferred) add_pages(range, exact);
+    }
+    for (const Touched& part : execution.touched) {
+      if (!part.crowded) continue;
+      ++change[part.pages.first];
+      --change[part.pages.last];
+    }
+  }
+  PageSet common;
+  std::int64_t tasks = 0;
+  for (auto at = change.begin(); at != change.end(); ++at) {
+    tasks += at->second;
+    if (2 * tasks > static_cast<std::int64_t>(process.executions.size()))
+      common.add(at->first, std::next(at)->first);
+  }
+  all.for_each([&](std::uint64_t first, std::uint64_t last) {
+    common.split(first, last, [&](std::uint64_t begin, std::uint64_t end, bool is_common) {
+      if (!is_common) return data.add(begin, end);
+      exact.split(begin, end, [&](std::uint64_t from, std::uint64_t to, bool is_exact) {
+        if (is_exact) data.add(from, to);
+      });
+    });
+  });
+  return data;
+}
+
+void judge(const Execution& execution, const PageSet& data, Verdict& verdict) {
   ++verdict.tasks;
   verdict.blind += execution.blind;
   PageSet declared, to_be_written, touched;
@@ -231,25 +269,25 @@ void judge(const Execution& execution, const PageSet& everybodys, Verdict& verdi
     if ((range.access & kWrite) != 0) add_pages(range, to_be_written);
   }
   Collected undeclared, unannounced_write, untouched;
+  const auto hold = [&](std::uint64_t first, std::uint64_t last, bool written) {
+    declared.split(first, last, [&](std::uint64_t begin, std::uint64_t end, bool inside) {
+      if (!inside) return undeclared.add(begin, end);
+      if (!written) return;
+      to_be_written.split(begin, end, [&](std::uint64_t from, std::uint64_t to, bool right) {
+        if (!right) unannounced_write.add(from, to);
+      });
+    });
+  };
   for (const Touched& part : execution.touched) {
     touched.add(part.pages.first, part.pages.last);
     if (part.runtime) continue;
-    declared.split(
-        part.pages.first, part.pages.last, [&](std::uint64_t first, std::uint64_t last, bool inside) {
-          if (inside) {
-            if (part.written)
-              to_be_written.split(first, last, [&](std::uint64_t begin, std::uint64_t end, bool right) {
-                if (!right) unannounced_write.add(begin, end);
-              });
-          } else if (part.crowded) {
-            // Small objects of everybody: only pages that belong to somebody's footprint are data.
-            everybodys.split(first, last, [&](std::uint64_t begin, std::uint64_t end, bool data) {
-              if (data) undeclared.add(begin, end);
-            });
-          } else {
-            undeclared.add(first, last);
-          }
-        });
+    if (!part.crowded) {
+      hold(part.pages.first, part.pages.last, part.written);
+      continue;
+    }
+    data.split(part.pages.first, part.pages.last, [&](std::uint64_t first, std::uint64_t last, bool inside) {
+      if (inside) hold(first, last, part.written);
+    });
   }
   if (!execution.blind)
     for (const Range& range : execution.ranges)
@@ -423,11 +461,9 @@ bool report(const Recorded& all, bool json, const std::string& json_file) {
   std::map<std::string, Verdict> verdicts;
   Totals totals;
   for (const Process& process : all.processes) {
-    PageSet everybodys;
+    const PageSet data = data_pages(process);
     for (const Execution& execution : process.executions)
-      for (const Range& range : execution.ranges) add_pages(range, everybodys);
-    for (const Execution& execution : process.executions)
-      judge(execution, everybodys, verdicts[execution.function]);
+      judge(execution, data, verdicts[execution.function]);
     totals.tasks += process.executions.size();
     totals.without += process.without;
     totals.unwatched += process.unwatched;

@@ -94,6 +94,17 @@ class Check(unittest.TestCase):
         found = self.finding(program(INOUT, "memset(block, i, BLOCK); if (i) block[-4096] = 1;", compiler="gcc"), "undeclared")
         self.assertEqual((found["tasks"], found["most_bytes"]), (15, 4096))
 
+    def test_what_all_tasks_touch_between_blocks_of_the_heap(self):
+        # A small object of everybody's, in the gap that gcc's lengths take in.
+        def in_the_heap(body):
+            source = PROGRAM.replace("CLAUSE", INOUT).replace("BODY", body).replace("AFTER", "").replace(
+                "data = aligned", "mallopt(M_MMAP_THRESHOLD, 1 << 24);\n  data = aligned", 1)
+            return SHOP.compile(f"heap{len(body)}", "#include <malloc.h>\n" + source, "-fopenmp", "-D_GNU_SOURCE", compiler="gcc")
+        own = "memset(block, i, BLOCK - 4096); "
+        self.assert_clean(in_the_heap(own + "HERE(8)[-100]++;"))
+        found = self.finding(in_the_heap(own + "HERE((i + 1) % BLOCKS)[5000]++;"), "undeclared")
+        self.assertEqual((found["tasks"], found["most_bytes"]), (16, 4096))
+
     def test_a_neighbours_page(self):
         found = self.finding(program(INOUT, "memset(block, i, BLOCK); sum += HERE((i + 1) % BLOCKS)[5000];"), "undeclared")
         self.assertEqual((found["tasks"], found["most_bytes"]), (16, 4096))
