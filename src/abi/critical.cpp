@@ -31,9 +31,9 @@ struct alignas(hearth::kCacheLinePair) UnnamedCritical {
 };
 constinit UnnamedCritical unnamed;
 
-// The child of a fork has one thread. If another held one of these locks, nobody would ever unlock it; if it is
-// the forking thread's, its unlock finds a free lock, which is harmless. Locks in the program's storage are the
-// program's own affair.
+// The child of a fork has one thread. If another held one of these locks, nobody would ever unlock it; if it
+// is the forking thread's, its unlock finds a free lock, which is harmless. Locks in the program's storage
+// are the program's own affair.
 void forget_holders() {
   unnamed.lock.reset();
   atomic_lock.lock.reset();

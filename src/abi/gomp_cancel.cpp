@@ -24,7 +24,8 @@ HEARTH_EXPORT bool GOMP_cancel(int which, bool do_cancel) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   // An if clause that is false leaves a cancellation point.
-  return do_cancel ? hearth::rt::cancel(self, kind_of(which)) : hearth::rt::cancellation_point(self, kind_of(which));
+  return do_cancel ? hearth::rt::cancel(self, kind_of(which))
+                   : hearth::rt::cancellation_point(self, kind_of(which));
 }
 
 HEARTH_EXPORT bool GOMP_cancellation_point(int which) {

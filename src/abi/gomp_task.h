@@ -1,5 +1,5 @@
-// What GCC's task constructs ask for, shared by GOMP_task and GOMP_taskloop. Used by the thread that meets the
-// construct, on its own stack.
+// What GCC's task constructs ask for, shared by GOMP_task and GOMP_taskloop. Used by the thread that meets
+// the construct, on its own stack.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,9 @@ HEARTH_EXPORT void GOMP_taskgroup_reduction_register(std::uintptr_t* data) {
   rt::register_gomp_reductions(Thread::current(), data);
 }
 
-HEARTH_EXPORT void GOMP_taskgroup_reduction_unregister(std::uintptr_t* data) { rt::unregister_gomp_reductions(data); }
+HEARTH_EXPORT void GOMP_taskgroup_reduction_unregister(std::uintptr_t* data) {
+  rt::unregister_gomp_reductions(data);
+}
 
 HEARTH_EXPORT void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void** addresses) {
   rt::remap_gomp_reductions(Thread::current(), count, originals, addresses);
@@ -28,7 +30,8 @@ HEARTH_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   if (!cancelled) rt::barrier(self);
 }
 
-HEARTH_EXPORT unsigned GOMP_parallel_reductions(void (*fn)(void*), void* data, unsigned num_threads, unsigned flags) {
+HEARTH_EXPORT unsigned GOMP_parallel_reductions(void (*fn)(void*), void* data, unsigned num_threads,
+                                                unsigned flags) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   auto* reductions = *static_cast<std::uintptr_t**>(data);

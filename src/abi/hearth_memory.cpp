@@ -80,7 +80,8 @@ Distribution by_environment() { return {.kind = settings().data_distribution}; }
 /// A block of ours, and not of malloc's, whose memory may be managed too (memory/takeover.h).
 bool is_ours(const void* block) {
   memory::ManagedBlock managed;
-  return memory::is_managed(block) && !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
+  return memory::is_managed(block) &&
+         !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
 }
 
 void release(void* block) {

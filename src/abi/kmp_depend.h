@@ -49,7 +49,8 @@ class KmpDependences {
     else if ((info.flag & kIn) != 0)
       kind = rt::DependKind::in;
     // omp_all_memory, in clang's form and in that of its older releases.
-    const bool all_memory = (info.flag & kAllMemory) != 0 || static_cast<std::uintptr_t>(info.base_addr) == UINTPTR_MAX;
+    const bool all_memory =
+        (info.flag & kAllMemory) != 0 || static_cast<std::uintptr_t>(info.base_addr) == UINTPTR_MAX;
     list_[count_++] = {reinterpret_cast<const void*>(info.base_addr), info.len, kind, all_memory};
   }
 

@@ -1,8 +1,8 @@
 // Clang's entry points for tasks: translators to the core in runtime/.
 //
-// Any thread of the program; the `gtid` arguments are ignored, the thread knows who it is. A kmp_task_t is the
-// payload of a descriptor and lies right behind it. Tasks with destructors and untied tasks (which clang runs
-// in parts) go through run_with_care(); all others are called directly.
+// Any thread of the program; the `gtid` arguments are ignored, the thread knows who it is. A kmp_task_t is
+// the payload of a descriptor and lies right behind it. Tasks with destructors and untied tasks (which clang
+// runs in parts) go through run_with_care(); all others are called directly.
 #include "abi/kmpc_task.h"
 
 #include <cstdlib>
@@ -16,8 +16,8 @@
 #include "runtime/footprint.h"
 
 namespace rt = hearth::rt;
-using hearth::abi::KmpDependences;
 using hearth::abi::kmp_task_of;
+using hearth::abi::KmpDependences;
 using hearth::abi::new_kmp_task;
 using rt::Task;
 using rt::Thread;

@@ -26,8 +26,8 @@ inline kmp_task_t* kmp_task_of(rt::Task* task) { return static_cast<kmp_task_t*>
 /// A task with a kmp_task_t of `size` bytes (private variables included) and `shareds` bytes behind it.
 rt::Task* new_kmp_task(rt::Thread* self, std::int32_t flags, std::size_t size, std::size_t shareds,
                        rt::TaskRoutine routine);
-/// What follows the body of a task that runs in parts or has private variables to destroy. For code that calls
-/// the body itself.
+/// What follows the body of a task that runs in parts or has private variables to destroy. For code that
+/// calls the body itself.
 void end_kmp_body(rt::Thread* self, rt::Task* task);
 /// The priority that the compiler stored after the allocation.
 void take_priority(rt::Task* task);

@@ -1,5 +1,5 @@
-// Clang's entry points for task reductions: translators to runtime/task_reduction.h. Any thread of the program. A reduction's
-// descriptor is the taskgroup that it belongs to.
+// Clang's entry points for task reductions: translators to runtime/task_reduction.h. Any thread of the
+// program. A reduction's descriptor is the taskgroup that it belongs to.
 #include <cstdint>
 #include <cstdlib>
 
@@ -37,7 +37,9 @@ struct OldTaskredInput {  // kmp_task_red_input_t: before OpenMP 5.0's original 
 ReductionItem item_of(const TaskredInput& in) {
   return {in.shared, in.original != nullptr ? in.original : in.shared, in.size, in.init, in.fini, in.combine};
 }
-ReductionItem item_of(const OldTaskredInput& in) { return {in.shared, nullptr, in.size, in.init, in.fini, in.combine}; }
+ReductionItem item_of(const OldTaskredInput& in) {
+  return {in.shared, nullptr, in.size, in.init, in.fini, in.combine};
+}
 
 template <class Input, class Use>
 void* with_items(std::int32_t count, void* data, Use use) {
@@ -79,8 +81,8 @@ HEARTH_EXPORT void* __kmpc_task_reduction_modifier_init(ident_t*, std::int32_t, 
   return modifier_init<OldTaskredInput>(is_worksharing, count, data);
 }
 
-HEARTH_EXPORT void* __kmpc_taskred_modifier_init(ident_t*, std::int32_t, std::int32_t is_worksharing, std::int32_t count,
-                                                 void* data) {
+HEARTH_EXPORT void* __kmpc_taskred_modifier_init(ident_t*, std::int32_t, std::int32_t is_worksharing,
+                                                 std::int32_t count, void* data) {
   return modifier_init<TaskredInput>(is_worksharing, count, data);
 }
 

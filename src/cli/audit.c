@@ -107,9 +107,10 @@ static void name_stand_ins(void) {
   }
 }
 
-// The loader files a redirected object under the name by which it was first wanted, and finds it again by its soname,
-// libgomp.so.1; any further name it would not find when it checks versions, and stop. So each further name gets a stand-in:
-// a file of its own without code, with all the version nodes, that needs the target. Called under the loader's lock.
+// The loader files a redirected object under the name by which it was first wanted, and finds it again by its
+// soname, libgomp.so.1; any further name it would not find when it checks versions, and stop. So each further
+// name gets a stand-in: a file of its own without code, with all the version nodes, that needs the target.
+// Called under the loader's lock.
 static const char* answer(const char* name) {
   static char known[STAND_INS][128];
   static unsigned names = 0;
@@ -130,7 +131,8 @@ static const char* answer(const char* name) {
   if (names == STAND_INS) return target;
   if (names == 0) name_stand_ins();
   unsigned length = 0;
-  for (; name[length] != '\0' && length + 1 < sizeof(known[0]); ++length) known[names][length] = lower(name[length]);
+  for (; name[length] != '\0' && length + 1 < sizeof(known[0]); ++length)
+    known[names][length] = lower(name[length]);
   return stand_in_path[names++];
 }
 

@@ -226,11 +226,13 @@ class Collected {
   std::uint64_t bytes_ = 0;
 };
 
-/// Pages of data: somebody's footprint has them. Of the pages that only lengths that nobody passed put there, those
-/// that most tasks touch are not: they hold small objects of everybody's, between one task's data and the next.
+/// Pages of data: somebody's footprint has them. Of the pages that only lengths that nobody passed put there,
+/// those that most tasks touch are not: they hold small objects of everybody's, between one task's data and
+/// the next.
 PageSet data_pages(const Process& process) {
   PageSet all, exact, data;
-  std::map<std::uint64_t, std::int64_t> change;  // in the number of tasks that touch a page, from page to page
+  std::map<std::uint64_t, std::int64_t>
+      change;  // in the number of tasks that touch a page, from page to page
   for (const Execution& execution : process.executions) {
     for (const Range& range : execution.ranges) {
       add_pages(range, all);

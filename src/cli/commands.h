@@ -9,7 +9,7 @@ namespace hearth::cli {
 
 // Exit statuses of our own, kept apart from what programs commonly return; those of a program pass through.
 inline constexpr int kExitDiffers = 1;  // `hearth check` has found something
-inline constexpr int kExitUsage = 2;  // bad arguments
+inline constexpr int kExitUsage = 2;    // bad arguments
 inline constexpr int kExitVerify =
     3;  // the program ended well, but --verify found that Hearth did not serve it all
 inline constexpr int kExitNotExecutable = 126;  // as shells have it
@@ -18,8 +18,8 @@ inline constexpr int kExitNotFound = 127;
 struct RunRequest {
   std::vector<std::string> command;
   std::string distribute;  // HEARTH_DISTRIBUTE; empty: as the environment says
-  std::string policy;   // empty: as the environment says
-  std::string threads;  // OMP_NUM_THREADS; empty: as the environment says
+  std::string policy;      // empty: as the environment says
+  std::string threads;     // OMP_NUM_THREADS; empty: as the environment says
   bool verify = false;
   std::string verify_file;  // where the JSON goes; empty: printed only
 };
@@ -27,8 +27,8 @@ struct RunRequest {
 /// `afterwards` is called when the program has ended, before this process ends like it.
 int run_main(const RunRequest& request, const std::function<void()>& afterwards = {});
 
-/// `hearth check`: run_main(), and then what the tasks touched: as text on standard error, or as JSON in a file (empty:
-/// standard output).
+/// `hearth check`: run_main(), and then what the tasks touched: as text on standard error, or as JSON in a
+/// file (empty: standard output).
 int check_main(const RunRequest& request, bool json, const std::string& json_file);
 
 /// `names`: only these options; empty: all.

@@ -37,9 +37,9 @@ std::string check_distribute(const std::string& text) {
                      parsed.column(), option(OptionId::hearth_distribute).legal);
 }
 
-/// Cuts the program and its arguments off the arguments of `hearth run` and `hearth check`: they begin behind "--", or with the
-/// first word that is neither an option nor an option's value, and belong to the program whatever they look
-/// like.
+/// Cuts the program and its arguments off the arguments of `hearth run` and `hearth check`: they begin behind
+/// "--", or with the first word that is neither an option nor an option's value, and belong to the program
+/// whatever they look like.
 std::vector<std::string> split_command(std::vector<std::string>& arguments) {
   std::vector<std::string> command;
   if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return command;
@@ -96,10 +96,11 @@ int main(int argc, char** argv) {
   });
 
   std::string check_file;
-  CLI::App* check = app.add_subcommand(
-      "check", "Run a program and hold the footprints of its tasks against what they touch: hearth check [options] -- program");
-  CLI::Option* check_json =
-      check->add_flag("--json{-}", check_file, "Print JSON on standard output, or into a file with --json=FILE");
+  CLI::App* check = app.add_subcommand("check",
+                                       "Run a program and hold the footprints of its tasks against what they "
+                                       "touch: hearth check [options] -- program");
+  CLI::Option* check_json = check->add_flag("--json{-}", check_file,
+                                            "Print JSON on standard output, or into a file with --json=FILE");
   check->callback([&] {
     request.command = command;
     if (request.command.empty()) throw CLI::RequiredError("a program to run");
@@ -137,6 +138,7 @@ int main(int argc, char** argv) {
     return cli::kExitUsage;
   }
   if (run->parsed()) return cli::run_main(request);
-  if (check->parsed()) return cli::check_main(request, check_json->count() > 0, check_file == "-" ? "" : check_file);
+  if (check->parsed())
+    return cli::check_main(request, check_json->count() > 0, check_file == "-" ? "" : check_file);
   return env->parsed() ? cli::env_main(json, names) : 0;
 }

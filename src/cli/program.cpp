@@ -2,10 +2,10 @@
 // anything.
 #include "cli/program.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <algorithm>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -72,13 +72,15 @@ class MappedFile {
 };
 
 constexpr std::string_view kEntryPoints[] = {"GOMP_parallel", "__kmpc_fork_call"};
-// Of allocators that people link into programs under names of their own: jemalloc (also Rust's and C++'s), tcmalloc,
-// mimalloc, rpmalloc.
-constexpr std::string_view kAllocators[] = {"je_malloc", "_rjem_malloc", "tc_malloc", "mi_malloc", "rpmalloc"};
+// Of allocators that people link into programs under names of their own: jemalloc (also Rust's and C++'s),
+// tcmalloc, mimalloc, rpmalloc.
+constexpr std::string_view kAllocators[] = {"je_malloc", "_rjem_malloc", "tc_malloc", "mi_malloc",
+                                            "rpmalloc"};
 
 /// The first of these names that the file's symbol tables define.
 template <std::size_t N>
-std::string defined_name(const MappedFile& file, const Elf64_Ehdr& header, const std::string_view (&wanted)[N]) {
+std::string defined_name(const MappedFile& file, const Elf64_Ehdr& header,
+                         const std::string_view (&wanted)[N]) {
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
     if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||

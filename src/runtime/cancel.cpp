@@ -18,7 +18,8 @@ int told_as(CancelKind kind) {
   return 0;
 }
 
-// The group of the innermost taskgroup construct; groups that only carry a construct's task reductions do not count.
+// The group of the innermost taskgroup construct; groups that only carry a construct's task reductions do not
+// count.
 Taskgroup* cancellable_group(const Task* task) {
   Taskgroup* group = task->group;
   while (group != nullptr && group->worksharing) group = group->outer;

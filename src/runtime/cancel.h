@@ -1,7 +1,7 @@
 // Cancellation of parallel regions, worksharing constructs and taskgroups (OpenMP 5.2, section 11.6).
 //
-// Any thread of the team. A cancelled region stays cancelled until its primary thread begins the next one. Tasks that
-// have not started are dropped by run_task(). Nothing happens unless OMP_CANCELLATION is true.
+// Any thread of the team. A cancelled region stays cancelled until its primary thread begins the next one.
+// Tasks that have not started are dropped by run_task(). Nothing happens unless OMP_CANCELLATION is true.
 #pragma once
 
 #include "runtime/thread.h"

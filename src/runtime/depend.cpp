@@ -36,8 +36,8 @@ struct alignas(kCacheLine) DependNode {
   Team* waiter = nullptr;
   std::atomic<DependLink*> successors{nullptr};
   // The creator's: nobody else reads these before the node is returned.
-  std::uint32_t table_uses = 0;  // sets of the table that hold this node
-  std::uint32_t links = 0;       // how many of `own_links` are in use
+  std::uint32_t table_uses = 0;     // sets of the table that hold this node
+  std::uint32_t links = 0;          // how many of `own_links` are in use
   DependNode* last_sink = nullptr;  // newest successor: a second edge to it says nothing new
   DependNode* next_free = nullptr;
   DependLink own_links[kOwnLinks];
@@ -336,8 +336,8 @@ struct Edges {
     DependLinkBlock* block = sink->more_links;
     if (block == nullptr || block->used == block->capacity) {
       const std::uint32_t capacity = block == nullptr ? 16 : block->capacity * 2;
-      block = static_cast<DependLinkBlock*>(
-          std::malloc(sizeof(DependLinkBlock) + capacity * sizeof(DependLink)));
+      block =
+          static_cast<DependLinkBlock*>(std::malloc(sizeof(DependLinkBlock) + capacity * sizeof(DependLink)));
       if (block == nullptr) no_memory();
       *block = {sink->more_links, capacity, 0};
       sink->more_links = block;

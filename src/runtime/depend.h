@@ -38,7 +38,8 @@ void wait_for_dependences(Thread* self, const Dependence* list, std::size_t coun
 /// The task has finished: its successors lose a predecessor. Called by finish_task(); `by_event` as there.
 void release_dependences(Thread* self, Task* task, bool by_event);
 
-/// For tools that ask for a task's edges, while it cannot finish: its list of {node, next} pairs, newest first.
+/// For tools that ask for a task's edges, while it cannot finish: its list of {node, next} pairs, newest
+/// first.
 void* successors_of(const Task* task);
 
 /// The parent is complete: forget its table. Called when its descriptor is recycled, or its slot starts

@@ -21,8 +21,8 @@ void fulfill_event(Thread* self, Task* task) {
   Team* team = task->team;
   std::uint32_t state = task->detach_state.load(std::memory_order_acquire);
   if (events::active() && state != kDetachDiscarded)
-    events::task_schedule(self, task, state == kDetachRunning ? ompt_task_early_fulfill : ompt_task_late_fulfill,
-                          nullptr);
+    events::task_schedule(
+        self, task, state == kDetachRunning ? ompt_task_early_fulfill : ompt_task_late_fulfill, nullptr);
   state = kDetachRunning;
   if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
                                                  std::memory_order_acquire))

@@ -16,8 +16,8 @@ inline bool body_ended_with_event_fulfilled(Task* task) {
                                                      std::memory_order_acquire);
 }
 
-/// omp_fulfill_event. Any thread. The event of a task that was cancelled before it ran may be fulfilled too, once:
-/// nothing waits for it.
+/// omp_fulfill_event. Any thread. The event of a task that was cancelled before it ran may be fulfilled too,
+/// once: nothing waits for it.
 void fulfill_event(Thread* self, Task* task);
 
 /// Wait until no thread from outside is still in fulfill_event() for a task of some team: before a team is

@@ -298,14 +298,16 @@ void task_begin(Thread* self, Task* prior, Task* next, void* frame) {
 }
 
 void undeferred_begin(Thread* self, Task* prior, Task* next) {
-  // The frame of the entry point keeps that of its caller, which goes on with the body, unless the program is built
-  // without frame pointers: then the word is anything. Behind it and the return address lies the caller's stack.
+  // The frame of the entry point keeps that of its caller, which goes on with the body, unless the program is
+  // built without frame pointers: then the word is anything. Behind it and the return address lies the
+  // caller's stack.
   auto* const entry = static_cast<void**>(prior->ompt_enter_frame);
   void* const caller = entry[0];
   void* const outermost = prior->ompt_exit_frame;
   const bool is_frame = caller > entry && (outermost == nullptr || caller <= outermost);
   task_begin(self, prior, next, is_frame ? caller : entry + 2);
-  next->ompt_exit_flags = ompt_frame_application | (is_frame ? ompt_frame_framepointer : ompt_frame_stackaddress);
+  next->ompt_exit_flags =
+      ompt_frame_application | (is_frame ? ompt_frame_framepointer : ompt_frame_stackaddress);
 }
 
 void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status) {

@@ -34,8 +34,8 @@ struct Slab {
   alignas(kCacheLinePair) std::atomic<Task*> returned{nullptr};  // pushed by others, taken whole by the owner
 };
 
-/// A descriptor with room for `payload` bytes; what its last use left in its fields is still there. Never null:
-/// when memory is refused the process is told and stopped. Caller: the thread itself.
+/// A descriptor with room for `payload` bytes; what its last use left in its fields is still there. Never
+/// null: when memory is refused the process is told and stopped. Caller: the thread itself.
 Task* allocate_task(Thread* self, std::size_t payload);
 void free_task(Thread* self, Task* task);
 /// What these two do when the free list of the smallest class is empty, and for another thread's descriptor.

@@ -145,7 +145,8 @@ struct alignas(kCacheLine) Task {
   DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
   Footprint* footprint = nullptr;              // kTaskFootprint: what the clauses say that it touches
-  Footprint* announced = nullptr;              // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
+  Footprint* announced =
+      nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
   // Frames and data of OMPT: written only while a tool is active.
   std::uint64_t ompt_task_data = 0;
   Task* ompt_outer = nullptr;  // what its thread was running when it took this task

@@ -14,9 +14,20 @@ namespace {
 [[noreturn]] void no_memory() { fatal("out of memory: no room for a task reduction"); }
 
 // Words of libgomp's array.
-enum : int { kCount = 0, kThreadBytes = 1, kMemory = 2, kOlder = 4, kHead = 5, kEnd = 6, kFirst = 7, kStride = 3 };
+enum : int {
+  kCount = 0,
+  kThreadBytes = 1,
+  kMemory = 2,
+  kOlder = 4,
+  kHead = 5,
+  kEnd = 6,
+  kFirst = 7,
+  kStride = 3
+};
 
-std::uintptr_t* older_of(const std::uintptr_t* data) { return reinterpret_cast<std::uintptr_t*>(data[kOlder]); }
+std::uintptr_t* older_of(const std::uintptr_t* data) {
+  return reinterpret_cast<std::uintptr_t*>(data[kOlder]);
+}
 
 std::uintptr_t* enclosing_gomp_reductions(const Taskgroup* group) {
   for (; group != nullptr; group = group->outer)
@@ -24,7 +35,8 @@ std::uintptr_t* enclosing_gomp_reductions(const Taskgroup* group) {
   return nullptr;
 }
 
-// The arrays of one construct are chained by the compiler; the last is linked to those of the constructs around.
+// The arrays of one construct are chained by the compiler; the last is linked to those of the constructs
+// around.
 template <class Fill>
 void link_arrays(std::uintptr_t* data, std::uintptr_t* around, Fill fill) {
   for (std::uintptr_t* d = data;;) {
@@ -55,7 +67,8 @@ void allocate(std::uintptr_t* d, std::int32_t threads) {
 void register_gomp_reductions(Thread* self, std::uintptr_t* data) {
   Taskgroup* group = self->task->group;
   const std::int32_t threads = self->team->size;
-  link_arrays(data, enclosing_gomp_reductions(group->outer), [threads](std::uintptr_t* d) { allocate(d, threads); });
+  link_arrays(data, enclosing_gomp_reductions(group->outer),
+              [threads](std::uintptr_t* d) { allocate(d, threads); });
   group->gomp_reductions = data;
 }
 
@@ -89,7 +102,8 @@ void remap_gomp_reductions(Thread* self, std::size_t count, std::size_t original
         if (i < originals) addresses[count + i] = reinterpret_cast<void*>(item[0]);
       }
     }
-    if (!found) fatal("in_reduction: no task_reduction around this task names the variable at %p", addresses[i]);
+    if (!found)
+      fatal("in_reduction: no task_reduction around this task names the variable at %p", addresses[i]);
   }
 }
 
@@ -106,13 +120,15 @@ void begin_workshare_reductions(Thread* self, std::uintptr_t* data, std::atomic<
   static char being_made;
   void* first = nullptr;
   count_shared_write();
-  if (share->compare_exchange_strong(first, &being_made, std::memory_order_acq_rel, std::memory_order_acquire)) {
+  if (share->compare_exchange_strong(first, &being_made, std::memory_order_acq_rel,
+                                     std::memory_order_acquire)) {
     link_arrays(data, around, [threads](std::uintptr_t* d) { allocate(d, threads); });
     share->store(data, std::memory_order_release);  // pairs with the acquire below
     self->team->events.notify_all();
     return;
   }
-  wait_until(self->team->events, [&] { return (first = share->load(std::memory_order_acquire)) != &being_made; });
+  wait_until(self->team->events,
+             [&] { return (first = share->load(std::memory_order_acquire)) != &being_made; });
   auto* from = static_cast<const std::uintptr_t*>(first);
   link_arrays(data, around, [&from](std::uintptr_t* d) {
     d[kMemory] = from[kMemory];
@@ -134,15 +150,16 @@ struct Copies {
   std::size_t count;
   std::atomic<std::int32_t> left;  // members of the team that have ended the construct, when they share it
 
-  /// [item][thread]. Written by the thread itself; read by it, by threads that were handed an address inside, and at the end.
+  /// [item][thread]. Written by the thread itself; read by it, by threads that were handed an address inside,
+  /// and at the end.
   std::atomic<char*>& at(std::size_t item, std::int32_t tid) {
-    return reinterpret_cast<std::atomic<char*>*>(this + 1)[item * static_cast<std::size_t>(threads) +
-                                                           static_cast<std::size_t>(tid)];
+    return reinterpret_cast<std::atomic<char*>*>(
+        this + 1)[item * static_cast<std::size_t>(threads) + static_cast<std::size_t>(tid)];
   }
 };
 
-// The reductions of one taskgroup in clang's programs. Members that share a construct have the copies in common, but each its
-// own variables to reduce into.
+// The reductions of one taskgroup in clang's programs. Members that share a construct have the copies in
+// common, but each its own variables to reduce into.
 struct Reductions {
   Copies* copies;
   bool shared;
@@ -154,7 +171,8 @@ namespace {
 
 Copies* make_copies(Thread* self, std::size_t count) {
   const auto threads = static_cast<std::size_t>(self->team->size);
-  auto* copies = static_cast<Copies*>(std::calloc(1, sizeof(Copies) + count * threads * sizeof(std::atomic<char*>)));
+  auto* copies =
+      static_cast<Copies*>(std::calloc(1, sizeof(Copies) + count * threads * sizeof(std::atomic<char*>)));
   if (copies == nullptr) no_memory();
   copies->threads = self->team->size;
   copies->count = count;
@@ -162,7 +180,8 @@ Copies* make_copies(Thread* self, std::size_t count) {
 }
 
 Reductions* make_reductions(Copies* copies, bool shared, const ReductionItem* items, std::size_t count) {
-  auto* reductions = static_cast<Reductions*>(std::malloc(sizeof(Reductions) + count * sizeof(ReductionItem)));
+  auto* reductions =
+      static_cast<Reductions*>(std::malloc(sizeof(Reductions) + count * sizeof(ReductionItem)));
   if (reductions == nullptr) no_memory();
   *reductions = {copies, shared, count};
   for (std::size_t i = 0; i < count; ++i) reductions->items()[i] = items[i];
@@ -217,7 +236,8 @@ Taskgroup* register_reductions(Thread* self, const ReductionItem* items, std::si
   return group;
 }
 
-Taskgroup* begin_shared_reductions(Thread* self, bool worksharing, const ReductionItem* items, std::size_t count) {
+Taskgroup* begin_shared_reductions(Thread* self, bool worksharing, const ReductionItem* items,
+                                   std::size_t count) {
   Taskgroup* group = taskgroup_begin(self);
   group->worksharing = true;
   std::atomic<void*>& shared = self->team->task_reductions[worksharing];

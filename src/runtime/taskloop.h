@@ -14,15 +14,18 @@ struct TaskloopPlan {
   std::uint64_t last = 0;      // iterations of the last task
 
   /// Iterations before those of the task.
-  std::uint64_t first_of(std::uint64_t task) const { return task * each + (task < one_more ? task : one_more); }
+  std::uint64_t first_of(std::uint64_t task) const {
+    return task * each + (task < one_more ? task : one_more);
+  }
   std::uint64_t size_of(std::uint64_t task) const {
     return task + 1 == tasks ? last : each + (task < one_more ? 1 : 0);
   }
 };
 
-/// `amount` is the clause's argument. Without a clause there are several tasks a thread, so that the uneven ones even out.
-inline TaskloopPlan plan_taskloop(std::uint64_t iterations, TaskloopPlan::Clause clause, std::uint64_t amount, bool strict,
-                                  std::int32_t team_size) {
+/// `amount` is the clause's argument. Without a clause there are several tasks a thread, so that the uneven
+/// ones even out.
+inline TaskloopPlan plan_taskloop(std::uint64_t iterations, TaskloopPlan::Clause clause, std::uint64_t amount,
+                                  bool strict, std::int32_t team_size) {
   constexpr std::uint64_t kTasksPerThread = 8;
   TaskloopPlan plan;
   if (iterations == 0) return plan;

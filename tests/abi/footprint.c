@@ -1,5 +1,5 @@
-/* The calls about footprints, from C and C++, on a pretended machine of eight nodes: tasks and taskloops with every kind of
- * footprint do their work, whatever is said of them. */
+/* The calls about footprints, from C and C++, on a pretended machine of eight nodes: tasks and taskloops with
+ * every kind of footprint do their work, whatever is said of them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@ enum { N = 64, PAGE = 4096 };
 
 static int bad = 0;
 
-static void check(int right, const char *what) {
+static void check(int right, const char* what) {
   if (right) return;
   printf("wrong: %s\n", what);
   bad = 1;
 }
 
-static void tasks(char *array) {
+static void tasks(char* array) {
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < N; i++) {
@@ -30,7 +30,7 @@ static void tasks(char *array) {
   for (int i = 0; i < N; i++) check(array[i * PAGE] == 1, "a task's page");
 }
 
-static void blocks_of_a_matrix(char *array) {
+static void blocks_of_a_matrix(char* array) {
   /* 64 rows of a page; a task works on eight rows of 512 bytes. */
 #pragma omp parallel
 #pragma omp single
@@ -47,7 +47,7 @@ static void blocks_of_a_matrix(char *array) {
     }
 }
 
-static void loops(char *array) {
+static void loops(char* array) {
   memset(array, 0, N * PAGE);
 #pragma omp parallel
 #pragma omp single
@@ -81,13 +81,13 @@ static void loops(char *array) {
   check(sum == 3 * N, "a reduction over a taskloop");
 }
 
-static void nonsense(char *array) {
+static void nonsense(char* array) {
 #pragma omp parallel
 #pragma omp single
   {
     hearth_task_footprint(NULL, 0, HEARTH_READ);
-    hearth_task_footprint((void *)16, SIZE_MAX, HEARTH_READ);
-    hearth_task_footprint((void *)16, 100000000, HEARTH_WRITE);
+    hearth_task_footprint((void*)16, SIZE_MAX, HEARTH_READ);
+    hearth_task_footprint((void*)16, 100000000, HEARTH_WRITE);
     hearth_task_footprint(array, PAGE, 0);
     hearth_task_footprint(array, PAGE, 99);
     hearth_task_footprint_strided(array, SIZE_MAX, SIZE_MAX, SIZE_MAX, HEARTH_READ);
@@ -105,7 +105,7 @@ static void nonsense(char *array) {
 }
 
 int main(void) {
-  char *array = (char *)omp_malloc_specific(N * PAGE, OMP_MALLOC_FINE);
+  char* array = (char*)omp_malloc_specific(N * PAGE, OMP_MALLOC_FINE);
   memset(array, 0, N * PAGE);
   tasks(array);
   blocks_of_a_matrix(array);

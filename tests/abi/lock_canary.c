@@ -49,7 +49,8 @@ int main(void) {
   omp_destroy_lock(&simple.lock);
   omp_destroy_nest_lock(&nest.lock);
   if (!intact(simple.before) || !intact(simple.after) || !intact(nest.before) || !intact(nest.after)) {
-    printf("wrong: a lock wrote outside of itself (%zu and %zu bytes)\n", sizeof simple.lock, sizeof nest.lock);
+    printf("wrong: a lock wrote outside of itself (%zu and %zu bytes)\n", sizeof simple.lock,
+           sizeof nest.lock);
     return 1;
   }
   if (counted != 8000 || nested != 8000) {

@@ -11,7 +11,8 @@ int only_hearth_is_mapped(void) {
   while (fgets(line, sizeof line, maps) != NULL) {
     if (strstr(line, "libhearth.so") != NULL)
       hearth = 1;
-    else if (strstr(line, "libgomp") != NULL || strstr(line, "libomp") != NULL || strstr(line, "libiomp") != NULL)
+    else if (strstr(line, "libgomp") != NULL || strstr(line, "libomp") != NULL ||
+             strstr(line, "libiomp") != NULL)
       other = 1;
   }
   fclose(maps);

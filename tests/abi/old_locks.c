@@ -1,4 +1,5 @@
-/* Programs of the days of OpenMP 2.5 ask for the lock API at its old version, with an eight-byte nestable lock. */
+/* Programs of the days of OpenMP 2.5 ask for the lock API at its old version, with an eight-byte nestable
+ * lock. */
 #include <stdio.h>
 #include <string.h>
 

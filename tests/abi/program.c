@@ -35,9 +35,10 @@ int main(void) {
   omp_destroy_lock(&lock);
   omp_destroy_nest_lock(&nest);
   const int want = 1000 * threads;
-  if (threads < 1 || in_critical != want || in_named != want || locked != want || in_atomic != want || nested != want ||
-      !after_barrier) {
-    printf("wrong: %d threads, %d %d %d %d %d, %d\n", threads, in_critical, in_named, locked, in_atomic, nested, after_barrier);
+  if (threads < 1 || in_critical != want || in_named != want || locked != want || in_atomic != want ||
+      nested != want || !after_barrier) {
+    printf("wrong: %d threads, %d %d %d %d %d, %d\n", threads, in_critical, in_named, locked, in_atomic,
+           nested, after_barrier);
     return 1;
   }
   if (!only_hearth_is_mapped()) {

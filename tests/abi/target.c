@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(what) \
-  do { \
-    if (!(what)) { \
+#define CHECK(what)                                    \
+  do {                                                 \
+    if (!(what)) {                                     \
       printf("wrong: line %d: %s\n", __LINE__, #what); \
-      exit(1); \
-    } \
+      exit(1);                                         \
+    }                                                  \
   } while (0)
 
 struct __attribute__((aligned(64))) wide {
@@ -80,10 +80,13 @@ int main(void) {
   CHECK(omp_get_num_devices() == 0 && omp_is_initial_device() && omp_get_device_num() == host);
   int* block = omp_target_alloc(100 * sizeof(int), host);
   CHECK(block != NULL && omp_target_is_present(block, host) && omp_target_alloc(8, host + 1) == NULL);
-  CHECK(omp_target_memcpy(block, a, 50 * sizeof(int), 0, 50 * sizeof(int), host, host) == 0 && block[0] == 50);
+  CHECK(omp_target_memcpy(block, a, 50 * sizeof(int), 0, 50 * sizeof(int), host, host) == 0 &&
+        block[0] == 50);
   CHECK(omp_target_memcpy(block, a, 8, 0, 0, host, host + 7) != 0);
-  size_t volume[2] = {2, 3}, to_offset[2] = {1, 1}, from_offset[2] = {0, 2}, to_size[2] = {5, 10}, from_size[2] = {10, 10};
-  CHECK(omp_target_memcpy_rect(block, a, sizeof(int), 2, volume, to_offset, from_offset, to_size, from_size, host, host) == 0);
+  size_t volume[2] = {2, 3}, to_offset[2] = {1, 1}, from_offset[2] = {0, 2}, to_size[2] = {5, 10},
+         from_size[2] = {10, 10};
+  CHECK(omp_target_memcpy_rect(block, a, sizeof(int), 2, volume, to_offset, from_offset, to_size, from_size,
+                               host, host) == 0);
   CHECK(block[11] == 2 && block[13] == 4 && block[21] == 12 && block[23] == 14 && block[14] != 5);
   CHECK(omp_target_memcpy_rect(NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, host, host) >= 3);
   CHECK(omp_target_associate_ptr(a, block, 8, 0, host) != 0 && omp_target_disassociate_ptr(a, host) != 0);

@@ -1,6 +1,6 @@
-// What a program may do with malloc and its kin while its large blocks are managed memory; C and C++ alike. The program knows
-// nothing of Hearth but hearth_owner(), by which it sees whether an untouched block was taken over: on a pretended machine only
-// managed memory has an owner. Prints "right" at the end.
+// What a program may do with malloc and its kin while its large blocks are managed memory; C and C++ alike.
+// The program knows nothing of Hearth but hearth_owner(), by which it sees whether an untouched block was
+// taken over: on a pretended machine only managed memory has an owner. Prints "right" at the end.
 //
 //   allocations KIND        everything, where blocks of 128 KiB and more are distributed as KIND
 //   allocations many        more large blocks than the kernel has mappings for
@@ -22,12 +22,12 @@
 #include <vector>
 #endif
 
-#define CHECK(condition)                                                                                 \
-  do {                                                                                                   \
-    if (!(condition)) {                                                                                  \
+#define CHECK(condition)                                                                        \
+  do {                                                                                          \
+    if (!(condition)) {                                                                         \
       fprintf(stderr, "%s:%d: failed: %s (errno %d)\n", __FILE__, __LINE__, #condition, errno); \
-      abort();                                                                                           \
-    }                                                                                                    \
+      abort();                                                                                  \
+    }                                                                                           \
   } while (0)
 
 enum { kPage = 4096, kLeast = 128 << 10, kThreads = 4 };
@@ -99,8 +99,9 @@ static void no_size_and_too_much(void) {
 }
 
 static void realloc_crosses_the_threshold_both_ways(void) {
-  const size_t steps[] = {100,           kLeast - 1, kLeast * 2, kLeast * 3, 7 << 20, (7 << 20) + 1, 16 << 20,
-                          kLeast + 1000, 5000,       0,      20,         1 << 20, 10};
+  const size_t steps[] = {100,      kLeast - 1,    kLeast * 2, kLeast * 3, 7 << 20, (7 << 20) + 1,
+                          16 << 20, kLeast + 1000, 5000,       0,          20,      1 << 20,
+                          10};
   char* block = NULL;
   size_t before = 0;
   for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
@@ -145,7 +146,8 @@ static void aligned_blocks_are_aligned(void) {
   free(page);
   free(pages);
   void* none = &none;
-  CHECK(posix_memalign(&none, 24, kLeast) == EINVAL && posix_memalign(&none, 2, kLeast) == EINVAL && none == &none);
+  CHECK(posix_memalign(&none, 24, kLeast) == EINVAL && posix_memalign(&none, 2, kLeast) == EINVAL &&
+        none == &none);
 }
 
 static void errno_stays_as_it_is(void) {
@@ -186,7 +188,8 @@ static void blocks_lie_as_asked(const char* kind) {
   free(other);
 }
 
-// ---- several threads -----------------------------------------------------------------------------------------------------
+// ---- several threads
+// -----------------------------------------------------------------------------------------------------
 
 enum { kSlots = 64 };
 struct Slot {
@@ -246,7 +249,8 @@ static void* keep_busy(void* seed) {
 
 static void a_fork_child_can_allocate(void) {
   pthread_t threads[kThreads];
-  for (uintptr_t i = 0; i < kThreads; ++i) CHECK(pthread_create(&threads[i], NULL, keep_busy, (void*)(i * 300)) == 0);
+  for (uintptr_t i = 0; i < kThreads; ++i)
+    CHECK(pthread_create(&threads[i], NULL, keep_busy, (void*)(i * 300)) == 0);
   for (unsigned i = 0; i < 20; ++i) {
     char* block = get(2 * kLeast);
     fill(block, 2 * kLeast, i);
@@ -273,7 +277,8 @@ static void a_fork_child_can_allocate(void) {
   for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
 }
 
-// ---- C++ -----------------------------------------------------------------------------------------------------------------
+// ---- C++
+// -----------------------------------------------------------------------------------------------------------------
 
 #ifdef __cplusplus
 struct alignas(256) Wide {

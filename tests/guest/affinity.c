@@ -1,4 +1,5 @@
-// Where threads are bound: "unbound", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a CPU goes away).
+// Where threads are bound: "unbound", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a
+// CPU goes away).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
     {
       const int place = omp_get_place_num();
       CHECK(place >= 0 && place < places);
-      CHECK(omp_get_thread_num() >= places || place == omp_get_thread_num() || omp_get_num_threads() > places);
+      CHECK(omp_get_thread_num() >= places || place == omp_get_thread_num() ||
+            omp_get_num_threads() > places);
       CHECK(omp_get_place_num_procs(place) == 1);
       int cpu = -1;
       omp_get_place_proc_ids(place, &cpu);

@@ -1,5 +1,5 @@
-// fork() in serial, with live teams, inside a region, and while another thread holds one of the library's locks: the
-// child has a full new team and can use everything.
+// fork() in serial, with live teams, inside a region, and while another thread holds one of the library's
+// locks: the child has a full new team and can use everything.
 #include <pthread.h>
 
 #include "check.h"
@@ -73,7 +73,8 @@ static void child_of_a_region(int who) {
   }
 }
 
-// A child that goes on after the region it was forked in: the primary thread's has it to itself, a worker's ends there.
+// A child that goes on after the region it was forked in: the primary thread's has it to itself, a worker's
+// ends there.
 static void child_leaves_the_region(int who) {
   pid_t child = -1;
 #pragma omp parallel num_threads(3)

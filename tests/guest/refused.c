@@ -1,4 +1,5 @@
-// pthread_create() is refused, by RLIMIT_NPROC or by RLIMIT_AS: the region runs with the threads that there are.
+// pthread_create() is refused, by RLIMIT_NPROC or by RLIMIT_AS: the region runs with the threads that there
+// are.
 #define _GNU_SOURCE
 #include <sys/resource.h>
 
@@ -12,7 +13,8 @@ int main(int argc, char** argv) {
     CHECK(setrlimit(RLIMIT_NPROC, &none) == 0);
     if (geteuid() == 0 && setresuid(54321, 54321, 54321) != 0) return 77;
   } else {
-    struct rlimit memory = {(rlim_t)1 << 30, (rlim_t)1 << 30};  // OMP_STACKSIZE=256M: at most three more threads
+    struct rlimit memory = {(rlim_t)1 << 30,
+                            (rlim_t)1 << 30};  // OMP_STACKSIZE=256M: at most three more threads
     CHECK(setrlimit(RLIMIT_AS, &memory) == 0);
   }
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,5 @@
-// Short taskloops by a thread that keeps losing its CPU, wherever in the runtime it is: on one CPU, beside a thread that spins.
+// Short taskloops by a thread that keeps losing its CPU, wherever in the runtime it is: on one CPU, beside a
+// thread that spins.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-// A list in a num_threads clause, through the entry points that later clangs call: one number per nesting level.
+// A list in a num_threads clause, through the entry points that later clangs call: one number per nesting
+// level.
 #include "check.h"
 
 int __kmpc_global_thread_num(void* where);

@@ -1,4 +1,5 @@
-// Many regions, barriers and tasks of more threads than CPUs: with one CPU, or a quota of one, they must come to an end.
+// Many regions, barriers and tasks of more threads than CPUs: with one CPU, or a quota of one, they must come
+// to an end.
 #include "check.h"
 
 int main(void) {

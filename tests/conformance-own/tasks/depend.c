@@ -1,4 +1,5 @@
-// Dependences among siblings: chains, readers between writers, mutual exclusion, taskwait with depend, undeferred tasks.
+// Dependences among siblings: chains, readers between writers, mutual exclusion, taskwait with depend,
+// undeferred tasks.
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,20 +1,20 @@
-// Tasks that are dealt to different locations and wait for each other's places: A waits for a child in B's inbox while B waits
-// for one in A's, with one task in each inbox, which is below every threshold of stealing. Nobody may wait for ever.
-// env: HEARTH_MACHINE=opteron-6172x4 HEARTH_STEAL_THRESHOLD=hops
+// Tasks that are dealt to different locations and wait for each other's places: A waits for a child in B's
+// inbox while B waits for one in A's, with one task in each inbox, which is below every threshold of
+// stealing. Nobody may wait for ever. env: HEARTH_MACHINE=opteron-6172x4 HEARTH_STEAL_THRESHOLD=hops
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 // Weak: on another runtime the tasks are dealt as it likes.
-void hearth_task_footprint(const void *begin, size_t length, int access) __attribute__((weak));
-void *omp_malloc_specific(size_t size, int distribution) __attribute__((weak));
-void omp_malloc_free(void *block) __attribute__((weak));
-int hearth_owner(const void *address) __attribute__((weak));
+void hearth_task_footprint(const void* begin, size_t length, int access) __attribute__((weak));
+void* omp_malloc_specific(size_t size, int distribution) __attribute__((weak));
+void omp_malloc_free(void* block) __attribute__((weak));
+int hearth_owner(const void* address) __attribute__((weak));
 
 enum { kLocations = 8, kBytes = 1 << 20, kRounds = 300, kCoarse = 2 };
 
-static char *block[kLocations];  // one at each location
+static char* block[kLocations];  // one at each location
 static int ran;
 
 static void next_task_at(int location) {
@@ -54,7 +54,7 @@ static void descend(int levels) {
   ran++;
 }
 
-static int check(const char *what, int expected) {
+static int check(const char* what, int expected) {
   if (ran == expected) return 0;
   printf("%s: %d tasks ran, not %d\n", what, ran, expected);
   return 1;
@@ -62,7 +62,7 @@ static int check(const char *what, int expected) {
 
 int main(void) {
   for (int i = 0; i < kLocations; i++) {
-    char *one = omp_malloc_specific ? omp_malloc_specific(kBytes, kCoarse) : malloc(kBytes);
+    char* one = omp_malloc_specific ? omp_malloc_specific(kBytes, kCoarse) : malloc(kBytes);
     if (one == NULL) return 1;
     const int owner = hearth_owner ? hearth_owner(one) : i;
     if (owner < 0 || owner >= kLocations || block[owner] != NULL) {

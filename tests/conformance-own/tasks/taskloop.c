@@ -1,5 +1,5 @@
-// taskloop: every iteration once, for both directions and odd strides, with each clause; lastprivate; sizes that grainsize promises.
-// also-on: opteron-6172x4
+// taskloop: every iteration once, for both directions and odd strides, with each clause; lastprivate; sizes
+// that grainsize promises. also-on: opteron-6172x4
 #include <stdio.h>
 
 static int bad;
@@ -20,8 +20,8 @@ static void check(const char* what, int from, int to, int step) {
   }
 }
 
-#define HIT(i)             \
-  do {                     \
+#define HIT(i)                       \
+  do {                               \
     _Pragma("omp atomic") hits[i]++; \
   } while (0)
 

@@ -1,5 +1,5 @@
-// Taskloops over random access iterators with constructors: gcc copies their argument blocks by a function that
-// leaves out the bounds.
+// Taskloops over random access iterators with constructors: gcc copies their argument blocks by a function
+// that leaves out the bounds.
 #include <cstdio>
 #include <initializer_list>
 
@@ -17,10 +17,19 @@ class Iterator {
   explicit Iterator(int* at) : at_(at) {}
   Iterator(const Iterator& other) : at_(other.at_) {}
   ~Iterator() {}
-  Iterator& operator=(const Iterator& other) { at_ = other.at_; return *this; }
+  Iterator& operator=(const Iterator& other) {
+    at_ = other.at_;
+    return *this;
+  }
   int& operator*() const { return *at_; }
-  Iterator& operator++() { ++at_; return *this; }
-  Iterator& operator+=(long n) { at_ += n; return *this; }
+  Iterator& operator++() {
+    ++at_;
+    return *this;
+  }
+  Iterator& operator+=(long n) {
+    at_ += n;
+    return *this;
+  }
   friend Iterator operator+(const Iterator& a, long n) { return Iterator(a.at_ + n); }
   friend Iterator operator-(const Iterator& a, long n) { return Iterator(a.at_ - n); }
   friend long operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }

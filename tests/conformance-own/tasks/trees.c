@@ -1,4 +1,5 @@
-// Trees of tasks: taskwait sees children, taskgroup all descendants, barriers everything; final, undeferred and untied ones too.
+// Trees of tasks: taskwait sees children, taskgroup all descendants, barriers everything; final, undeferred
+// and untied ones too.
 #include <stdio.h>
 
 static int bad;
@@ -35,7 +36,9 @@ static void spread(int depth, long* leaves) {
 int main(void) {
   for (int round = 0; round < 5; ++round) {
     long result = 0, grouped = 0, barred = 0, joined = 0;
-    struct big { char bytes[5000]; } block;
+    struct big {
+      char bytes[5000];
+    } block;
     for (int i = 0; i < 5000; ++i) block.bytes[i] = (char)i;
     long wrong = 0;
 #pragma omp parallel
