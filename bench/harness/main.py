@@ -5,10 +5,11 @@ import pathlib
 import random
 import sys
 
-from . import build, instructions, policies, quota, report, runtimes, sample, scaling, series, verdict
+from . import build, instructions, quota, report, runtimes, sample, scaling, series, variants, verdict
 
 SECTIONS = ("overhead", "tasks", "startup")
-OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run, "policies": policies.run}
+OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run, "policies": variants.policies,
+          "distribute": variants.distributions}
 
 
 def parse(arguments):
@@ -44,7 +45,7 @@ def parse(arguments):
             parser.error(f'--hearth-env="{setting}": must be NAME=VALUE')
         options.extra[name] = value
     if options.write_docs and options.what in SECTIONS:
-        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling, quota or policies")
+        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling, quota, policies or distribute")
     if options.write_docs and (options.filter or options.compiler):
         parser.error("--write-docs: not with --filter or --compiler, the document would hold a part")
     if options.brief and (options.check or options.write_docs):
@@ -111,7 +112,7 @@ def task_jobs(options, tempo, spin, found, compilers):
                     program = build.program(task, compiler)
 
                     def start(runtime, _, program=program, shape=shape, cutoff=cutoff):
-                        command = [program, *shape, "--json", "--samples", tempo.task_samples, "--budget-ms", 600,
+                        command = [*runtime.launcher, program, *shape, "--json", "--samples", tempo.task_samples, "--budget-ms", 600,
                                    "--spin-min", spin, "--max-wait-us", tempo.max_wait_us]
                         environment = runtimes.environment(runtime, options.threads, options.bound, cutoff, options.extra)
                         return sample.run_rows(command, environment, tempo.timeout, runtime.library)

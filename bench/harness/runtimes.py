@@ -25,14 +25,15 @@ class MissingRuntime(Exception):
 
 class Runtime:
     """One library under one name. "hearth again" is the same library a second time, for the A/A row; `settings` are
-    variables of this one's own."""
+    variables of this one's own, and programs start by way of `launcher`, a command without its last words."""
 
-    def __init__(self, name, library, folder, compilers, settings=None):
+    def __init__(self, name, library, folder, compilers, settings=None, launcher=()):
         self.name = name
         self.library = library
         self.folder = folder
         self.compilers = compilers
         self.settings = settings or {}
+        self.launcher = launcher
 
     def is_hearth(self):
         return self.name.startswith("hearth")

@@ -3,7 +3,8 @@
 //   fib [--all] [--samples 7] [--budget-ms 1000] [--json] [--spin-min 9800] [--max-wait-us 4000]
 //
 // --all is the shape without cut-off. Samples stop at their number or when the budget is spent, after one at
-// least. The first run is checked, not timed: it pays for page faults and for the team's start.
+// least. The first run is checked, not timed: it pays for page faults and for the team's start. The others are
+// regions for the instrument of tests/numa.
 #include "driver.h"
 
 #include <omp.h>
@@ -12,13 +13,16 @@
 
 #include "../common/bench.h"
 #include "../common/team.h"
+#include "../../tests/numa/region.h"
 
 static void run_checked(const struct task_benchmark* benchmark, struct bench_samples* samples,
                         uint64_t max_wait_ns) {
   if (benchmark->reset) benchmark->reset();
   const bool quiet = bench_quiet_wait(max_wait_ns);
   const uint64_t start = bench_now_ns();
+  if (samples) NUMA_REGION_BEGIN();
   benchmark->run();
+  if (samples) NUMA_REGION_END();
   const double ns = (double)(bench_now_ns() - start);
   benchmark->check();
   if (!samples) return;

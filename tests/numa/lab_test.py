@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What the laboratory computes without a machine: QEMU's arguments, the programs' directives, judgements, and pictures."""
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import checks, demo, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import checks, demo, first_touch, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -112,6 +113,35 @@ class Measured(unittest.TestCase):
                                         (libgomp, regions, 1), (libgomp, [regions[0], {**regions[1], "complete": False}], 0)):
             with self.assertRaises(machine.MachineFailed):
                 self.take(served, counted, status)
+
+
+class TaskBenchmarks(unittest.TestCase):
+    case = first_touch.Case("gcc", "sort")
+    hearth = main.Hearth(measure.SYSTEM, pathlib.Path("/nowhere/hearth"))
+
+    def take(self, way, served, regions, status=0):
+        return first_touch.measured(self.case, way, self.hearth, 2, result(status, f'{{"runtime_file": "{served}"}}', regions),
+                                    TOPOLOGIES["8x1"].distances)
+
+    def test_figures_count_only_from_the_library_that_was_chosen(self):
+        libgomp = measure.SYSTEM / "libgomp.so.1"
+        rows = [[10, 0, 0, 0, 0, 0, 0, 0], [10, 0, 0, 0, 0, 0, 0, 0], *([0] * 8 for _ in range(6))]
+        regions = [{"memory": rows, "complete": True}] * 2
+        good = self.take("stock", libgomp, regions)
+        self.assertEqual((good.share, good.busiest), (0.5, 1.0))
+        self.assertEqual(good.remote, 10 * TOPOLOGIES["8x1"].distances[1][0] / 10)
+        self.assertIn("| gcc sort | 0.0 | 100.0 % |", first_touch.table([dataclasses.replace(good, distances=[[0] * 8] * 8)]))
+        for served, counted, status in (("/elsewhere/libgomp.so.1", regions, 0), (libgomp, regions[:1], 0), (libgomp, regions, 1)):
+            with self.assertRaises(machine.MachineFailed):
+                self.take("stock", served, counted, status)
+
+    def test_distributions_come_by_way_of_the_command(self):
+        with unittest.mock.patch.object(measure, "runtime_folder", return_value=measure.SYSTEM), \
+                unittest.mock.patch.object(first_touch.parts, "program", return_value=pathlib.Path("/program")):
+            job = first_touch.job(self.case, "fine", self.hearth, 2)
+            self.assertEqual(job.command[:5], [self.hearth.command, "run", "--distribute=fine,min=4K", "--", pathlib.Path("/program")])
+            self.assertNotIn("LD_LIBRARY_PATH", job.environment)
+            self.assertEqual(first_touch.job(self.case, "first touch", self.hearth, 2).environment["LD_LIBRARY_PATH"], measure.SYSTEM)
 
 
 class SixBenchmarks(unittest.TestCase):

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 
-from . import checks, demo, las, machine, matrix, measure, parts
+from . import checks, demo, first_touch, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
 NAMES = {"hearth": "Hearth"}
@@ -61,8 +61,9 @@ def _parser():
 
     bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
     with_hearth(bench)
-    bench.add_argument("--suite", choices=("blocks", "loops", "las"), default="blocks",
-                       help="tasks that rewrite blocks, loops that do, or the six benchmarks of the paper (half an hour)")
+    bench.add_argument("--suite", choices=("blocks", "loops", "las", "tasks"), default="blocks",
+                       help="tasks that rewrite blocks, loops that do, the six benchmarks of the paper (half an hour), or the task "
+                            "benchmarks of bench/tasks with their memory distributed")
     bench.add_argument("--quick", action="store_true", help="one case per compiler")
     bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
@@ -152,10 +153,34 @@ def _bench_las(options, hearth):
     return 0
 
 
+def _bench_tasks(options, hearth):
+    chosen = [case for case in first_touch.cases(options.quick) if options.only.search(case.title)]
+    if not chosen:
+        raise parts.MissingPart("no case has such a name")
+
+    def tell(one, seconds):
+        print(f"  {one.case.title:18} {one.way:12} remote {one.remote / 1000:8.1f} k   local {matrix.percent(one.share):>7}   "
+              f"busiest node {matrix.percent(one.busiest):>7}   ({seconds:.1f} s)", file=sys.stderr, flush=True)
+
+    results = first_touch.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats,
+                              on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"), on_measured=tell,
+                              huge_pages=options.huge_pages, balancing=options.balancing,
+                              extra=dict(item.split("=", 1) for item in options.set))
+    if options.json:
+        options.json.write_text(json.dumps([{"case": one.case.title, "runtime": one.way,
+                                             "matrices": [each.memory for each in one.matrices]} for one in results]) + "\n")
+    print(first_touch.table(results), end="")
+    if options.write_docs:
+        _write_docs(first_touch.table(results), "tasks-bench")
+    return 0
+
+
 def _bench(options):
     hearth = _hearth(options.hearth)
     if options.suite == "las":
         return _bench_las(options, hearth)
+    if options.suite == "tasks":
+        return _bench_tasks(options, hearth)
     cases = measure.loop_cases if options.suite == "loops" else measure.cases
     chosen = [case for case in cases(options.quick) if options.only.search(case.title)]
     if not chosen:

@@ -19,6 +19,11 @@ class Matrix:
         return local / self.total if self.total else 0.0
 
     @property
+    def busiest_share(self):
+        """The part of the node whose memory answers most."""
+        return max(map(sum, zip(*self.memory))) / self.total if self.total else 0.0
+
+    @property
     def runtime(self):
         return self.title.rpartition(": ")[2]
 

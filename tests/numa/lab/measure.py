@@ -98,21 +98,22 @@ def job(case, runtime, hearth, repeats, extra=None):
     return machine.Job(f"{case.title}, {runtime}", command, environment, limit_s=300)
 
 
-def _refuse(result, why):
+def refuse(result, why):
+    """Raises MachineFailed, with the end of what the process said."""
     raise machine.MachineFailed(f"{result.job.name}: {why}\n{result.out[-1000:]}{result.err[-2000:]}")
 
 
 def refuse_unless_served(result, runtime, hearth):
     """Raises MachineFailed unless the process ran to its end on the runtime that was chosen."""
     if result.timed_out:
-        _refuse(result, f"no end after {result.job.limit_s} s")
+        refuse(result, f"no end after {result.job.limit_s} s")
     if result.status:
-        _refuse(result, f"exit status {result.status}")
+        refuse(result, f"exit status {result.status}")
     served = re.search(r"^runtime (.*)$", result.out, re.M)
     folder = runtime_folder(runtime, hearth).resolve()
     if not served or pathlib.Path(served.group(1)).resolve().parent != folder.resolve() and not (
             runtime == "libomp" and "libomp" in pathlib.Path(served.group(1)).resolve().name):
-        _refuse(result, f"another library answered than {folder}")
+        refuse(result, f"another library answered than {folder}")
 
 
 def balances(result):
@@ -123,7 +124,7 @@ def measured(case, runtime, hearth, repeats, result):
     """The figures of one process; raises MachineFailed unless it ran to its end on the runtime that was chosen."""
     refuse_unless_served(result, runtime, hearth)
     if len(result.regions) != repeats or not all(region["complete"] for region in result.regions):
-        _refuse(result, f"{len(result.regions)} regions counted, expected {repeats}")
+        refuse(result, f"{len(result.regions)} regions counted, expected {repeats}")
     matrices = [Matrix(runtime, region["memory"]) for region in result.regions]
     return Measured(case, runtime, matrices, balances(result))
 

@@ -176,10 +176,10 @@ COMPILERS = {"gcc": ["gcc", *_C_FLAGS, "-std=gnu11"], "clang": ["clang-19", *_C_
                           str(ROOT / "include" / "hearth" / "hearth.f90")]}
 
 
-def program(source, compiler="gcc", libraries=(), flags=(), more=()):
+def program(source, compiler="gcc", libraries=(), flags=(), more=(), name=None):
     """Path of the program that this compiler makes of one file, with OpenMP; `flags` may name folders and defines,
-    `more` files that belong to it."""
-    output = OUTPUT / "programs" / f"{source.stem}.{compiler}"
+    `more` files that belong to it. It is called `name`, or as its source."""
+    output = OUTPUT / "programs" / f"{name or source.stem}.{compiler}"
     includes = [] if compiler == "gfortran" else [f"-I{NUMA}", f"-I{ROOT / 'include'}"]
     command = [COMPILERS[compiler][0], *includes, *flags, *COMPILERS[compiler][1:]]
     stamp = output.with_name(output.name + ".command")
