@@ -7,6 +7,10 @@
 // loops, over the blocks in the order in which they were touched; with touch=alike such a loop has touched
 // them, too. All of it is repeated with fresh memory, and the result is checked every time.
 //
+// With best=yes there stands beside each region how much of the blocks the best assignment of its tasks to
+// nodes would find at home, if no node got more than its equal part of them: where huge pages have put many
+// blocks on one node, that is less than all.
+//
 // Plain OpenMP for any compiler. gcc accepts `affinity` and drops it. The two NOPs of region.h mark what
 // tests/numa counts. On a real machine, where nothing counts misses for us, `count=pages` makes each task
 // note the node it ran on; after the region the kernel is asked where the pages are, and a line for each pair
@@ -21,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "optimal.h"
 #include "places.h"
 #include "region.h"
 
@@ -53,6 +58,7 @@ static int block_count = 256;
 static int rounds = 4;
 static int repeats = 5;
 static bool count_pages = false;
+static bool tell_best = false;
 
 static void fail(const char* what) {
   fprintf(stderr, "blocks: %s\n", what);
@@ -63,7 +69,7 @@ static void usage(void) {
   fail(
       "usage: blocks [clause=affinity|depend|none|loop|dynamic|guided|taskloop] [order=in-order|shuffled] "
       "[memory=separate|malloc|mmap] [touch=static|alike] "
-      "[blocks=256] [rounds=4] [repeats=5] [count=pages]");
+      "[blocks=256] [rounds=4] [repeats=5] [count=pages] [best=yes]");
 }
 
 static int number(const char* text, int least, int most) {
@@ -94,6 +100,8 @@ static void read_arguments(int argc, char** argv) {
       repeats = number(value, 1, 1000);
     else if (strcmp(argv[i], "count") == 0 && strcmp(value, "pages") == 0)
       count_pages = true;
+    else if (strcmp(argv[i], "best") == 0 && strcmp(value, "yes") == 0)
+      tell_best = true;
     else
       usage();
   }
@@ -248,6 +256,34 @@ static double balance(void) {
   return (double)most * threads / (double)all;
 }
 
+/// What part of the blocks' bytes is at home in the best assignment of a round's tasks under equal balance.
+static double best_share(void) {
+  static double remote[kMaxBlocks * kPlacesMostNodes];
+  static int node_of[kMaxBlocks];
+  const int nodes = places_nodes();
+  int here[kPlacesMostNodes] = {0}, most[kPlacesMostNodes];
+  int threads = 0;
+#pragma omp parallel
+  {
+#pragma omp atomic
+    here[place_of_thread()] += 1;
+#pragma omp atomic
+    threads += 1;
+  }
+  for (int node = 0; node < nodes; ++node) most[node] = optimal_equal_part(block_count, here[node], threads);
+  for (int b = 0; b < block_count; ++b) {
+    double homes[kPlacesMostNodes] = {0}, all = 0;
+    places_of_range(blocks[b], kBlockBytes, 1, homes);
+    for (int node = 0; node < nodes; ++node) all += homes[node];
+    if (all == 0) fail("the kernel does not tell where pages are: move_pages() is refused");
+    for (int node = 0; node < nodes; ++node) remote[b * nodes + node] = all - homes[node];
+  }
+  if (!optimal_assignment(block_count, nodes, remote, most, node_of)) fail("there is no best assignment");
+  double away = 0;
+  for (int b = 0; b < block_count; ++b) away += remote[b * nodes + node_of[b]];
+  return 1 - away / block_count;
+}
+
 /// "pages NODE HOME COUNT" for each pair: COUNT pages of HOME were rewritten by tasks on NODE.
 static void print_pages(void) {
   static double pages[kPlacesMostNodes][kPlacesMostNodes];
@@ -309,8 +345,10 @@ int main(int argc, char** argv) {
       for (int r = 0; r < rounds; ++r) loop(rewrite_nth);
     NUMA_REGION_END();
     double seconds = omp_get_wtime() - start;
+    printf("repeat %d balance %.3f seconds %.6f", repeat, balance(), seconds);
+    if (tell_best) printf(" best %.4f", best_share());
+    putchar('\n');
     check();
-    printf("repeat %d balance %.3f seconds %.6f\n", repeat, balance(), seconds);
     if (count_pages) print_pages();
     give_memory_back();
   }

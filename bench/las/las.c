@@ -202,7 +202,7 @@ static void find_optimal(const double* cost, int* node_of) {
     int most[kPlacesMostNodes] = {0};
     for (int i = 0; i < thread_count; ++i) most[threads[i].node] += 1;
     for (size_t node = 0; node < nodes; ++node)
-      most[node] = (count * most[node] + thread_count - 1) / thread_count;
+      most[node] = optimal_equal_part(count, most[node], thread_count);
     if (!optimal_assignment(count, (int)nodes, part, most, where)) las_fail("there is no best assignment");
     for (int i = 0; i < count; ++i) node_of[which[i]] = where[i];
   }

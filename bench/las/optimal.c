@@ -95,3 +95,5 @@ int optimal_assignment(int tasks, int nodes, const double* cost, const int* most
   free(flow.standing);
   return fits;
 }
+
+int optimal_equal_part(int tasks, int here, int threads) { return (tasks * here + threads - 1) / threads; }

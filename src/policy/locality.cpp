@@ -122,9 +122,11 @@ class Locality final : public TaskPolicy {
   // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals
   // in the order of the data serves one location after the other. So a worker waits first, and the longer the
   // longer tasks take: what is lost by waiting is then in proportion to what is lost by robbing. Patience
-  // that is not rewarded runs out.
+  // that is not rewarded runs out. A surplus is another matter: nobody deals any more, and its own workers
+  // would be at it long after all others have nothing left.
   bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                      const Idleness& idle) const override {
+    if (far.surplus && may_rob(machine, thief, victim, far.depth)) return true;
     if (idle.time < kBriefly) return false;
     const bool dealing = idle.since_dealing < std::clamp(far.task_time, kBriefly, kLongestPause);
     if (dealing && idle.time < std::min(idle.patience * far.task_time, kLong)) return false;

@@ -57,6 +57,7 @@ struct LoadView {
 struct FarTasks {
   std::uint32_t depth = 0;      // how many wait there
   std::uint64_t task_time = 0;  // how long one takes there (ticks of base/cpu.h); 0: not known yet
+  bool surplus = false;         // nobody deals any more, and the location has too many: shares.h
 };
 
 class TaskPolicy {

@@ -134,7 +134,10 @@ bool Inbox::put(Task* task, bool created) {
   at(size) = task;
   count_shared_write(2);
   size_.store(size + 1, std::memory_order_relaxed);
-  if (created) created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (created) {
+    created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    share_.fetch_add(1, std::memory_order_relaxed);  // thieves count here without the lock
+  }
   lock_.unlock();
   return true;
 }
@@ -192,9 +195,12 @@ void locate(Thread* self, Member* member) {
 void recount_workers(Team* team) {
   Neighbourhood& all = *team->neighbourhood;
   for (std::int32_t i = 0; i < all.locations; ++i) all.workers[i].store(0, std::memory_order_relaxed);
+  all.dealers.store(0, std::memory_order_relaxed);
   // The others count themselves when they enter the region.
-  for (std::int32_t i = 0; i < team->staffed; ++i)
+  for (std::int32_t i = 0; i < team->staffed; ++i) {
     team->members[i]->location.store(placement::kUnknown, std::memory_order_relaxed);
+    team->members[i]->deals = false;
+  }
 }
 
 namespace {
@@ -230,6 +236,37 @@ void check_when_idle(Neighbourhood& all) {
   if (HEARTH_LIKELY(now < all.idle_check.load(std::memory_order_relaxed))) return;
   all.idle_check.store(now + kTicks, std::memory_order_relaxed);
   check_answers(all);
+}
+
+void note_dealing(Neighbourhood& all, Member* member) {
+  if (HEARTH_LIKELY(member->deals)) return;
+  member->deals = true;
+  count_shared_write();
+  if (all.dealers.fetch_add(1, std::memory_order_relaxed) != 0 || all.dealt() != 0) return;
+  for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].set_share(0);
+}
+
+void end_dealing(Neighbourhood& all, Member* member) {
+  if (HEARTH_LIKELY(!member->deals)) return;
+  member->deals = false;
+  count_shared_write();
+  all.dealers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {
+  policy::FarTasks far{all.inboxes[where].size(), all.inboxes[where].task_time()};
+  if (here < 0 || all.dealers.load(std::memory_order_relaxed) != 0) return far;
+  policy::Shares shares;
+  for (Location i = 0; i < all.locations; ++i) {
+    shares.all += all.inboxes[i].share();
+    shares.workers += all.workers[i].load(std::memory_order_relaxed);
+  }
+  shares.victims = all.inboxes[where].share();
+  shares.victim_workers = all.workers[where].load(std::memory_order_relaxed);
+  shares.thiefs = all.inboxes[here].share();
+  shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
+  far.surplus = policy::has_surplus(shares);
+  return far;
 }
 
 void note_task_time(const Thread* self, std::uint64_t ticks) {

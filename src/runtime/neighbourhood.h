@@ -12,6 +12,7 @@
 
 #include "base/cacheline.h"
 #include "placement/need.h"
+#include "policy/shares.h"
 #include "policy/task_policy.h"
 #include "runtime/lock.h"
 #include "runtime/thread.h"
@@ -41,6 +42,14 @@ class alignas(kCacheLinePair) Inbox {
     const std::uint64_t mean = task_time();
     count_shared_write();
     task_time_.store(mean == 0 ? time : mean - mean / 4 + time / 4, std::memory_order_relaxed);
+  }
+
+  /// This location's part of the present dealing (policy/shares.h). A hint.
+  std::int32_t share() const { return share_.load(std::memory_order_relaxed); }
+  void set_share(std::int32_t share) { share_.store(share, std::memory_order_relaxed); }
+  void add_to_share(std::int32_t tasks) {
+    count_shared_write();
+    share_.fetch_add(tasks, std::memory_order_relaxed);
   }
 
   /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is
@@ -76,6 +85,7 @@ class alignas(kCacheLinePair) Inbox {
   Lock lock_;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> created_{0};
+  std::atomic<std::int32_t> share_{0};
   std::atomic<std::uint64_t> task_time_{0};
   std::uint32_t first_ = 0;
   std::uint32_t capacity_ = 0;  // a power of two
@@ -86,6 +96,7 @@ struct Neighbourhood {
   std::int32_t locations = 0;
   std::atomic<std::uint32_t> workers[placement::kMaxLocations] = {};  // members at each location
   Inbox* inboxes = nullptr;                                           // one for each location
+  std::atomic<std::int32_t> dealers{0};  // members of which Member::deals is true
   // Pages of footprints that were dealt lately, and when what is known of them was last held against the
   // kernel: the region, and the tick of the PageMap's clock.
   static constexpr std::uint32_t kRecent = 64;
@@ -127,6 +138,13 @@ void recount_workers(Team* team);
 /// For a member that has found no work: holds what is known of the tasks' memory against the kernel, now and
 /// then.
 void check_when_idle(Neighbourhood& all);
+
+/// The member deals a task that it has created; it does not any more, since it looks for work or begins a
+/// region.
+void note_dealing(Neighbourhood& all, Member* member);
+void end_dealing(Neighbourhood& all, Member* member);
+/// Tasks that wait at `where`, as the policy sees them for a thief at `here`.
+policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where);
 
 /// The member has run a task that has a footprint.
 void note_task_time(const Thread* self, std::uint64_t ticks);

@@ -172,9 +172,10 @@ template <class Accept>
 Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   constexpr std::uint32_t kPatience = 8;
   Member* me = self->member;
-  const Neighbourhood& all = *self->team->neighbourhood;
+  Neighbourhood& all = *self->team->neighbourhood;
   Inbox* inboxes = all.inboxes;
   const Location here = me->location.load(std::memory_order_relaxed);
+  end_dealing(all, me);
   if (here >= 0) {
     Task* task = inboxes[here].take(accept);
     if (task == nullptr) task = steal_at(self, here, accept);
@@ -190,8 +191,7 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   const policy::Idleness idle = me->patience.look(now, all.dealt(), all.created(), self->tasks_served);
   const bool any = search.last_look || me->patience.looks() > 2 * kPatience;
   const auto may_take = [&](Location where, std::uint32_t dealt) {
-    if (!search.waits)
-      return policy.may_rob_dealt(machine, here, where, {dealt, inboxes[where].task_time()}, idle);
+    if (!search.waits) return policy.may_rob_dealt(machine, here, where, far_tasks(all, here, where), idle);
     return any || (me->patience.looks() > kPatience && policy.may_rob(machine, here, where, dealt));
   };
   const Location* near = locations_near(here);
@@ -205,6 +205,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
       search.too_soon = true;
     } else if (Task* task = inboxes[where].take(accept)) {
       if (!search.waits) me->patience.rob(idle);
+      inboxes[where].add_to_share(-1);
+      if (here >= 0) inboxes[here].add_to_share(1);
       return task;
     }
   }
@@ -339,7 +341,9 @@ bool put_in_inbox(Task* task, Location where, bool created) {
 
 // Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
 [[gnu::noinline]] bool deal_away(Thread* self, Task* task, bool created) {
-  return put_in_inbox(task, deal(self, task), created);
+  const Location where = deal(self, task);
+  if (created && where != policy::kHere) note_dealing(*task->team->neighbourhood, self->member);
+  return put_in_inbox(task, where, created);
 }
 
 inline void queue(Thread* self, Task* task, bool created) {
@@ -367,6 +371,7 @@ void enqueue_at(Thread* self, Task* task, Location where) {
     count_shared_write();
     team->tasked.store(1, std::memory_order_relaxed);
   }
+  if (where != policy::kHere) note_dealing(*team->neighbourhood, self->member);
   if (!put_in_inbox(task, where, true)) enqueue(self, task);
 }
 
@@ -578,7 +583,10 @@ void begin_implicit_task(Thread* self, Member* member) {
   member->singles = 0;
   member->in_barrier = false;
   self->task = &task;
-  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) locate(self, member);
+  if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) {
+    end_dealing(*team->neighbourhood, member);
+    locate(self, member);
+  }
 }
 
 }  // namespace hearth::rt

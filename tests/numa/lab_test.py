@@ -114,6 +114,12 @@ class Measured(unittest.TestCase):
             with self.assertRaises(machine.MachineFailed):
                 self.take(served, counted, status)
 
+    def test_a_row_with_the_best_assignment_compares_region_by_region(self):
+        matrices = [matrix.Matrix("hearth", counts) for counts in ([[40, 20], [0, 40]], [[45, 10], [0, 45]])]
+        one = measure.Measured(self.case, "hearth", matrices, [1.0, 1.2], [0.8, 1.0])
+        row = measure.table([one], with_best=True).splitlines()[-1]
+        self.assertTrue(row.endswith("| 85.0 % (80.0–90.0) | 1.10 × | 90.0 % | 0.95 × |"), row)
+
 
 class TaskBenchmarks(unittest.TestCase):
     case = first_touch.Case("gcc", "sort")

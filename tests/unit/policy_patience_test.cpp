@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policy/policies.h"
+#include "policy/shares.h"
 
 namespace hearth::policy {
 namespace {
@@ -38,6 +39,42 @@ struct Machine {
 bool may_rob(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
   static const Machine machine(6);
   return locality.may_rob_dealt(machine.view, 0, 1, {depth, task_time}, idle);
+}
+
+TEST(Surplus, IsMoreThanThePartOfTheLocationByAnEighth) {
+  const auto surplus = [](std::int64_t victims, std::int64_t thiefs) {
+    return has_surplus({.all = 256,
+                        .workers = 8,
+                        .victims = victims,
+                        .victim_workers = 1,
+                        .thiefs = thiefs,
+                        .thief_workers = 1});
+  };
+  EXPECT_FALSE(surplus(36, 8));
+  EXPECT_TRUE(surplus(37, 8));
+  EXPECT_TRUE(surplus(64, 31));
+  EXPECT_FALSE(surplus(64, 32)) << "the thief has had its part";
+  EXPECT_FALSE(has_surplus({})) << "nothing was dealt";
+}
+
+TEST(Surplus, IsMeasuredByHowManyWorkAtALocation) {
+  Shares shares{
+      .all = 240, .workers = 12, .victims = 80, .victim_workers = 4, .thiefs = 30, .thief_workers = 2};
+  EXPECT_FALSE(has_surplus(shares));
+  shares.victim_workers = 2;
+  EXPECT_TRUE(has_surplus(shares));
+  shares.thief_workers = 1;
+  EXPECT_FALSE(has_surplus(shares));
+}
+
+TEST(Robbing, ASurplusIsFreeAtOnceAboveTheThreshold) {
+  const Machine machine(6);
+  const auto may = [&machine](std::uint32_t depth) {
+    return locality.may_rob_dealt(machine.view, 0, 1, {.depth = depth, .task_time = kMs, .surplus = true},
+                                  {0, 0, 8});
+  };
+  EXPECT_FALSE(may(6));
+  EXPECT_TRUE(may(7));
 }
 
 TEST(Robbing, NobodyRobsDealtTasksAtOnce) {
@@ -153,6 +190,9 @@ TEST(PatienceOfAWorker, ShrinksWhereAllThatIsDealtIsDealtToOthers) {
   }
 }
 
+// Of a modelled machine. One for all: workers take turns, each for a task or a look, so that naps take long.
+enum class Cpus { one_each, one_for_all };
+
 // What becomes of tasks that one creator deals, each to its home.
 struct Outcome {
   double local = 0;     // part of the tasks that ran at home
@@ -161,12 +201,12 @@ struct Outcome {
 };
 
 Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double deal_times,
-                 std::uint64_t task_time, int rounds) {
+                 std::uint64_t task_time, int rounds, Cpus cpus = Cpus::one_each) {
   const Machine machine(cores);
   struct Worker {
     Location at;
     Patience patience;
-    std::uint64_t served = 0, busy_until = 0, began = 0;
+    std::uint64_t served = 0, left = 0, began = 0;
     bool running = false;
   };
   std::vector<Worker> workers;
@@ -174,6 +214,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     workers.push_back({.at = static_cast<Location>(w / cores), .patience = {}});
   std::vector<std::deque<Location>> inbox(8);
   std::vector<std::uint64_t> mean(8, 0);
+  std::vector<std::int64_t> share(8, 0);
   std::uint32_t created = 0, dealt = 0;
   std::uint64_t now = 1, local = 0;
   const auto start = [&](Worker& worker, Location from) {
@@ -181,21 +222,31 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     inbox[from].pop_front();
     --dealt;
     local += home == worker.at;
+    --share[from];
+    ++share[worker.at];
     worker.running = true;
     worker.began = now;
-    worker.busy_until = now + task_time * machine.view.distance_between(worker.at, home) / 10;
+    worker.left = task_time * machine.view.distance_between(worker.at, home) / 10;
   };
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t begin = now;
-    std::size_t made = 0, finished = 0;
-    for (; finished < homes.size(); now += std::min(task_time / 20, Patience::kLongestPause)) {
+    const std::uint64_t step = std::min(task_time / 20, Patience::kLongestPause);
+    std::size_t made = 0, finished = 0, turn = 0;
+    std::fill(share.begin(), share.end(), 0);
+    for (; finished < homes.size(); now += step) {
       for (;
            made < homes.size() && static_cast<double>(now - begin) >=
                                       static_cast<double>(made) * deal_times * static_cast<double>(task_time);
-           ++made, ++created, ++dealt)
+           ++made, ++created, ++dealt, ++share[homes[made]])
         inbox[homes[made]].push_back(homes[made]);
+      const std::size_t acting = turn % workers.size();
       for (Worker& worker : workers) {
-        if (worker.running && now < worker.busy_until) continue;
+        if (cpus == Cpus::one_for_all && &worker != &workers[acting]) continue;
+        if (worker.running && worker.left > step) {
+          worker.left -= step;
+          continue;
+        }
+        ++turn;
         if (worker.running) {
           worker.running = false;
           ++worker.served;
@@ -215,7 +266,14 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
         for (int i = 1; i < 8; ++i) {
           const Location far = machine.order[worker.at * 8 + i];
           const auto depth = static_cast<std::uint32_t>(inbox[far].size());
-          if (!locality.may_rob_dealt(machine.view, worker.at, far, {depth, mean[far]}, idle)) continue;
+          const bool surplus = made == homes.size() && has_surplus({.all = static_cast<std::int64_t>(made),
+                                                                    .workers = 8 * cores,
+                                                                    .victims = share[far],
+                                                                    .victim_workers = cores,
+                                                                    .thiefs = share[worker.at],
+                                                                    .thief_workers = cores});
+          if (!locality.may_rob_dealt(machine.view, worker.at, far, {depth, mean[far], surplus}, idle))
+            continue;
           worker.patience.rob(idle);
           start(worker, far);
           break;
@@ -246,6 +304,23 @@ TEST(OnAModelledMachine, TasksThatAreDealtInOrderRunAtHome) {
       const Outcome outcome = simulate(1, in_order(32), deal_times, task_time, 4);
       EXPECT_GE(outcome.local, 0.95) << deal_times << ' ' << task_time;
       EXPECT_LE(outcome.heaviest, 1.3) << deal_times << ' ' << task_time;
+    }
+}
+
+// As huge pages lay shuffled blocks: on some nodes several of them, on others half of one.
+TEST(OnAModelledMachine, WhatANodeHasBeyondItsPartIsShared) {
+  const int blocks_at[] = {64, 8, 48, 32, 16, 48, 32, 8};
+  std::vector<Location> homes;
+  for (int i = 0; i < 64; ++i)
+    for (Location at = 0; at < 8; ++at)
+      if (i * blocks_at[at] / 64 != (i + 1) * blocks_at[at] / 64) homes.push_back(at);
+  ASSERT_EQ(homes.size(), 256u);
+  const double best = 0.75;  // equal parts: 64 tasks have to leave
+  for (const Cpus cpus : {Cpus::one_each, Cpus::one_for_all})
+    for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
+      const Outcome outcome = simulate(1, homes, 0.003, task_time, 4, cpus);
+      EXPECT_GE(outcome.local, 0.95 * best) << task_time;
+      EXPECT_LE(outcome.heaviest, 1.3) << task_time;
     }
 }
 

@@ -188,13 +188,14 @@ def _bench(options):
 
     def tell(one, seconds):
         print(f"  {one.case.title:38} {one.runtime:8} local {matrix.percent(one.share):>7}   "
-              f"heaviest thread {one.balance:.2f} x   ({seconds:.1f} s)", file=sys.stderr, flush=True)
+              f"best {matrix.percent(one.best_share):>7}   heaviest thread {one.balance:.2f} x   ({seconds:.1f} s)",
+              file=sys.stderr, flush=True)
 
     results = measure.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats, options.runtime,
                           on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"), on_measured=tell,
                           huge_pages=options.huge_pages, balancing=options.balancing,
                           extra=dict(item.split("=", 1) for item in options.set))
-    written = [{"case": one.case.title, "runtime": one.runtime, "balances": one.balances,
+    written = [{"case": one.case.title, "runtime": one.runtime, "balances": one.balances, "best": one.best,
                 "matrices": [each.memory for each in one.matrices], "typical": one.typical.memory} for one in results]
     if options.json:
         options.json.write_text(json.dumps(written) + "\n")
@@ -208,7 +209,7 @@ def _bench(options):
             print(matrix.as_text(one))
     if options.svg and rows:
         options.svg.write_text(matrix.as_svg(rows, HEADING))
-    print(measure.table(results), end="")
+    print(measure.table(results, options.huge_pages != "never"), end="")
     if options.write_docs:
         _write_docs(measure.table(results), "loops-bench" if options.suite == "loops" else "numa-bench")
     return 0

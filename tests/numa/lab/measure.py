@@ -13,7 +13,7 @@ from . import machine, parts
 from .matrix import Matrix
 
 BLOCKS = parts.ROOT / "bench" / "las" / "blocks.c"
-BLOCKS_FRAME = (BLOCKS.with_name("places.c"),)
+BLOCKS_FRAME = (BLOCKS.with_name("places.c"), BLOCKS.with_name("optimal.c"))
 SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 LIBOMP = pathlib.Path("/usr/lib/llvm-19/lib")
 STOCK = {"gcc": "libgomp", "clang": "libomp"}
@@ -41,6 +41,7 @@ class Measured:
     runtime: str
     matrices: list
     balances: list
+    best: list = ()  # shares of the best assignment of the same tasks under equal balance, where the program tells
 
     @property
     def shares(self):
@@ -53,6 +54,15 @@ class Measured:
     @property
     def balance(self):
         return statistics.median(self.balances)
+
+    @property
+    def best_share(self):
+        return statistics.median(self.best)
+
+    @property
+    def by_best(self):
+        """The share relative to the best assignment's in the same region."""
+        return statistics.median(share / best for share, best in zip(self.shares, self.best, strict=True))
 
     @property
     def typical(self):
@@ -90,7 +100,7 @@ def job(case, runtime, hearth, repeats, extra=None):
     folder = runtime_folder(runtime, hearth)
     program = parts.program(BLOCKS, case.compiler, more=BLOCKS_FRAME)
     command = [program, f"clause={case.clause}", f"order={case.order}", f"memory={case.memory}",
-               f"touch={case.touch}", f"repeats={repeats}"]
+               f"touch={case.touch}", f"repeats={repeats}", "best=yes"]
     environment = {**BOUND, **((extra or {}) if runtime == "hearth" else {})}
     # The C library lies in the folder of libgomp, which the loader finds by itself.
     if runtime != "libgomp":
@@ -126,7 +136,8 @@ def measured(case, runtime, hearth, repeats, result):
     if len(result.regions) != repeats or not all(region["complete"] for region in result.regions):
         refuse(result, f"{len(result.regions)} regions counted, expected {repeats}")
     matrices = [Matrix(runtime, region["memory"]) for region in result.regions]
-    return Measured(case, runtime, matrices, balances(result))
+    best = [float(text) for text in re.findall(r" best (\S+)", result.out)]
+    return Measured(case, runtime, matrices, balances(result), best)
 
 
 def run(topology, chosen, hearth, repeats=5, runtimes=None, on_boot=None, on_measured=None, huge_pages="never",
@@ -148,10 +159,13 @@ def run(topology, chosen, hearth, repeats=5, runtimes=None, on_boot=None, on_mea
     return results
 
 
-def table(results):
-    """Rows of the table in docs/locality.md: a case each, a column per runtime."""
+def table(results, with_best=False):
+    """Rows of the table in docs/locality.md: a case each, columns per runtime. With the best assignment: what it finds at
+    home where Hearth ran, and Hearth's share relative to that."""
     rows = ["| blocks of 128 KiB | stock runtime | local | heaviest thread | Hearth: local | heaviest thread |",
             "|---|---|---|---|---|---|"]
+    if with_best:
+        rows = [rows[0] + " best | by best |", rows[1] + "---|---|"]
     for case, group in itertools.groupby(results, key=lambda one: one.case):
         by_runtime = {one.runtime: one for one in group}
         cells = [case.title]
@@ -161,5 +175,7 @@ def table(results):
                 cells.append(runtime)
             cells += [f"{100 * one.share:.1f} % ({100 * min(one.shares):.1f}–{100 * max(one.shares):.1f})",
                       f"{one.balance:.2f} ×"] if one else ["–", "–"]
+        if with_best:
+            cells += [f"{100 * one.best_share:.1f} %", f"{one.by_best:.2f} ×"] if one else ["–", "–"]
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
