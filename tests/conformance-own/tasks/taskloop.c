@@ -1,5 +1,7 @@
 // taskloop: every iteration once, for both directions and odd strides, with each clause; lastprivate; sizes
-// that grainsize promises. also-on: opteron-6172x4
+// that grainsize promises.
+//
+// also-on: opteron-6172x4
 #include <stdio.h>
 
 static int bad;
