@@ -35,7 +35,7 @@ constexpr O ignored(Id id, std::string_view name, std::string_view meaning, O::R
 
 // clang-format off
 constexpr O kOptions[] = {
-    // ---- Hearth --------------------------------------------------------------------------------------------------
+    // ---- Hearth
     {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
      .legal = "on or off",
      .meaning = "With off, hearth run leaves the program with the OpenMP runtime it came with."},
@@ -87,7 +87,7 @@ constexpr O kOptions[] = {
      .fallback = "true", .legal = kBoolean,
      .meaning = "Whether warnings are printed on stderr. Errors that end the program always are."},
 
-    // ---- OpenMP 5.2 ----------------------------------------------------------------------------------------------
+    // ---- OpenMP 5.2
     {.id = Id::omp_affinity_format, .name = "OMP_AFFINITY_FORMAT", .aliases = "OMP_AFFINITY_FORMAT_ALL",
      .type = O::text, .fallback = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}",
      .legal = "text with fields %t %T %L %n %N %a %A %H %P %i, as %[0][.][width]letter or %{long_name}",
@@ -164,7 +164,7 @@ constexpr O kOptions[] = {
      .fallback = "spin for a short time, then sleep", .legal = "active or passive",
      .meaning = "Whether waiting threads spin (active) or sleep soon (passive)."},
 
-    // ---- libgomp's -----------------------------------------------------------------------------------------------
+    // ---- libgomp's
     {.id = Id::gomp_cpu_affinity, .name = "GOMP_CPU_AFFINITY", .type = O::list, .role = O::feeding,
      .feeds = Id::omp_places, .fallback = "none", .legal = "CPU numbers and ranges such as \"0 3 1-2 4-15:2\"",
      .meaning = "Binds thread after thread to the CPUs listed. OMP_PLACES, OMP_PROC_BIND and KMP_AFFINITY win over it."},
@@ -175,7 +175,7 @@ constexpr O kOptions[] = {
      .feeds = Id::omp_stacksize, .fallback = "none", .legal = kBytesInKilobytes,
      .meaning = "libgomp's old name of OMP_STACKSIZE, which wins over it."},
 
-    // ---- libomp's and Intel's ------------------------------------------------------------------------------------
+    // ---- libomp's and Intel's
     {.id = Id::kmp_affinity, .name = "KMP_AFFINITY", .type = O::list, .role = O::feeding, .feeds = Id::omp_places,
      .fallback = "none",
      .legal = "a list of: none, disabled, compact, scatter, balanced, or explicit with proclist=[...]; "
@@ -210,7 +210,7 @@ constexpr O kOptions[] = {
     {.id = Id::kmp_version, .name = "KMP_VERSION", .type = O::boolean, .fallback = "false", .legal = kBoolean,
      .meaning = "Print the runtime's version when the program starts."},
 
-    // ---- Known, and ignored --------------------------------------------------------------------------------------
+    // ---- Known, and ignored
     ignored(Id::gomp_debug, "GOMP_DEBUG", "Ignored: it traces libgomp's offloading.", O::harmless),
     ignored(Id::gomp_rtems_thread_pools, "GOMP_RTEMS_THREAD_POOLS", "Ignored: it is for RTEMS."),
     ignored(Id::kmp_abort_delay, "KMP_ABORT_DELAY", kNoSuchPart),

@@ -119,7 +119,6 @@ struct Recorded {
 };
 
 // ---- what the library has written
-// -------------------------------------------------------------------------------------
 
 void read_file(const std::filesystem::path& path, Recorded& all) {
   std::ifstream lines(path);
@@ -187,7 +186,6 @@ void complete_lengths(Process& process) {
 }
 
 // ---- judgement
-// ---------------------------------------------------------------------------------------------------------
 
 template <class Visit>
 void for_each_row(const Range& range, Visit visit) {
@@ -307,7 +305,6 @@ void judge(const Execution& execution, const PageSet& data, Verdict& verdict) {
 }
 
 // ---- names
-// -------------------------------------------------------------------------------------------------------------
 
 std::string quoted(const std::string& path) {
   std::string text = "'";
@@ -341,7 +338,6 @@ Name name_of(const Function& function) {
 }
 
 // ---- report
-// ------------------------------------------------------------------------------------------------------------
 
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes >= 10 << 20) return fmt::format("{} MiB", bytes >> 20);

@@ -68,7 +68,6 @@ static struct {
 static struct HearthTakeover hearth;
 
 // ---- the next malloc
-// -----------------------------------------------------------------------------------------------------
 
 static void find_next(void) {
   all.malloc = __libc_malloc;
@@ -132,7 +131,6 @@ static size_t first_malloc_usable_size(void* block) {
 }
 
 // ---- large blocks
-// --------------------------------------------------------------------------------------------------------
 
 static inline int is_large(size_t size) { return RARE(size >= LOAD(all.least, __ATOMIC_RELAXED)); }
 
@@ -223,7 +221,6 @@ static void* __attribute__((noinline)) grow_over_the_threshold(void* block, size
 }
 
 // ---- malloc and its kin
-// --------------------------------------------------------------------------------------------------
 
 EXPORT void* malloc(size_t size) { return is_large(size) ? large_malloc(size) : all.malloc(size); }
 
@@ -300,7 +297,6 @@ EXPORT void free_aligned_sized(void* block, size_t alignment, size_t size) {
 }
 
 // ---- the takeover
-// --------------------------------------------------------------------------------------------------------
 
 static const char* object_of(void* address) {
   Dl_info info;

@@ -85,7 +85,6 @@ void redirect(const Installation& installation) {
 }
 
 // ---- signals
-// -------------------------------------------------------------------------------------------------------
 
 volatile pid_t the_child = 0;
 
@@ -111,7 +110,6 @@ void pass_signals_on() {
 }
 
 // ---- verification
-// --------------------------------------------------------------------------------------------------
 
 struct Served {
   std::uint64_t processes = 0;
@@ -208,7 +206,6 @@ class TemporaryFile {
 };
 
 // ---- the program
-// ---------------------------------------------------------------------------------------------------
 
 [[noreturn]] void become(const std::vector<std::string>& command, pid_t parent) {
   // If this process is killed outright nobody is left to end the program with it.

@@ -41,7 +41,6 @@ struct TopoOptions {
 };
 
 // ---- words
-// -----------------------------------------------------------------------------------------------------------------
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -90,7 +89,6 @@ std::string team_reason(const Machine& machine) {
 }
 
 // ---- text
-// ------------------------------------------------------------------------------------------------------------------
 
 class Drawing {
  public:
@@ -282,7 +280,6 @@ std::string describe_machine(const Machine& machine, bool utf8) {
 }
 
 // ---- JSON
-// ------------------------------------------------------------------------------------------------------------------
 
 std::string machine_json(const Machine& machine) {
   using Json = nlohmann::ordered_json;
@@ -383,7 +380,6 @@ std::string machine_json(const Machine& machine) {
 }
 
 // ---- gather and replay
-// -----------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -113,7 +113,6 @@ void* map_zeroed(std::size_t bytes) {
 }
 
 // ---- memory for our own bookkeeping: powers of two, used again, never unmapped
-// ------------------------------
 
 struct Spare {
   Spare* next;
@@ -154,7 +153,7 @@ void give_spare(void* memory, std::size_t bytes) {
   spares[size_class] = spare;
 }
 
-// ---- the range of addresses ------------------------------------------------------------------------------
+// ---- the range of addresses
 
 void before_fork() { pthread_mutex_lock(&lock); }
 void after_fork() { pthread_mutex_unlock(&lock); }
@@ -202,7 +201,7 @@ void decommit(std::uint64_t begin, std::size_t bytes) {
     madvise(pointer(begin), bytes, MADV_DONTNEED);  // too many mappings: at least the pages
 }
 
-// ---- telling the kernel ----------------------------------------------------------------------------------
+// ---- telling the kernel
 
 bool too_many_pieces(const Layout& layout, std::uint64_t begin, std::uint64_t end) {
   std::size_t pieces = 0;
@@ -261,7 +260,7 @@ bool place(const MemoryHomes& machine, const Layout& layout, std::uint64_t begin
              : bind_pieces(machine, layout, begin, begin + length);
 }
 
-// ---- slabs -----------------------------------------------------------------------------------------------
+// ---- slabs
 
 int class_for(std::size_t size, std::size_t alignment) {
   for (int c = 0; c < kClassCount; ++c)
@@ -391,7 +390,6 @@ void release_to_slab(OwnerTable::RegionId id, std::uint32_t index) {
 }
 
 // ---- blocks with a region of their own
-// ---------------------------------------------------------------------
 
 struct KnownShape {
   Shape shape;

@@ -216,7 +216,7 @@ std::uint64_t weighted_grain(const Shape& shape, std::uint64_t bytes, std::uint6
   return grain;
 }
 
-// ---- BlockTable ------------------------------------------------------------------------------------------
+// ---- BlockTable
 //
 // The whole counts (checkpoint 0 stands before block 0), the counts since the checkpoint (one row more than
 // there are blocks), the owners.

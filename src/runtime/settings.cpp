@@ -96,7 +96,6 @@ std::size_t offset_in(const GivenValue& given, std::string_view part) {
 }
 
 // ---- options of one simple type
-// ------------------------------------------------------------------------------------
 
 bool read_boolean(const OptionReader& in, Id id, bool fallback) {
   const GivenValue& given = in[id];
@@ -136,7 +135,6 @@ std::string_view read_text(const OptionReader& in, Id id, Keeper& keeper) {
 }
 
 // ---- lists
-// ---------------------------------------------------------------------------------------------------------
 
 void read_num_threads(const OptionReader& in, Settings& out) {
   const GivenValue& given = in[Id::omp_num_threads];
@@ -187,7 +185,6 @@ void read_proc_bind(const OptionReader& in, Settings& out) {
 }
 
 // ---- schedules
-// -----------------------------------------------------------------------------------------------------
 
 void read_schedule(const OptionReader& in, Settings& out) {
   const GivenValue& given = in[Id::omp_schedule];
@@ -226,7 +223,6 @@ void read_schedule(const OptionReader& in, Settings& out) {
 }
 
 // ---- places (their syntax is topology's business, which knows the machine)
-// ------------------------------------------
 
 void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
   read_proc_bind(in, out);
@@ -237,7 +233,6 @@ void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
 }
 
 // ---- stacks and waiting
-// --------------------------------------------------------------------------------------------
 
 void read_stack_size(const OptionReader& in, Settings& out) {
   struct Variable {
@@ -310,7 +305,6 @@ void read_waiting(const OptionReader& in, Settings& out) {
 }
 
 // ---- the rest
-// ------------------------------------------------------------------------------------------------------
 
 void read_thread_limits(const OptionReader& in, Settings& out) {
   out.thread_limit = read_count(in, Id::omp_thread_limit, 1, 0);
@@ -457,7 +451,6 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
 }
 
 // ---- the process's own
-// ---------------------------------------------------------------------------------------------
 
 constinit Settings process_settings;
 
@@ -688,7 +681,6 @@ void init_settings() {
 }
 
 // ---- displays
-// ------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -134,7 +134,6 @@ void note(std::uint64_t page, const Area& area, bool written, bool runtime) {
 }
 
 // ---- handlers: nothing of libc, which may be closed just now
-// -----------------------------------------------------------
 
 void hand_on(const struct sigaction& before, int signal, siginfo_t* info, void* context) {
   if ((before.sa_flags & SA_SIGINFO) != 0) {
@@ -243,7 +242,6 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigacti
 }
 
 // ---- what to watch
-// -----------------------------------------------------------------------------------------------------
 
 void add_area(std::uint64_t begin, std::uint64_t end, bool crowded, int left_out) {
   for (; left_out < state->left_out_count; ++left_out) {

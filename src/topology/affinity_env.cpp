@@ -22,7 +22,6 @@ constexpr std::string_view kSubsetLegal =
 constexpr std::size_t kMaxEntries = CpuMask::kMaxCpu + 1;
 
 // ---- lists of CPU numbers
-// -------------------------------------------------------------------------------------------------
 
 struct ListFault {
   std::string wrong;
@@ -105,7 +104,6 @@ class UsableOnly {
 };
 
 // ---- the levels of a machine, outermost first
-// ---------------------------------------------------------------------------
 
 enum Level : std::size_t { package_level, node_level, llc_level, core_level, thread_level, level_count };
 using Path = std::array<int, level_count>;
@@ -181,7 +179,6 @@ CpuMask unit_of(const Machine& machine, unsigned cpu, Level level) {
 }
 
 // ---- KMP_AFFINITY
-// --------------------------------------------------------------------------------------------------------
 
 class KmpParser {
  public:
@@ -405,7 +402,6 @@ class KmpParser {
 };
 
 // ---- KMP_HW_SUBSET
-// -------------------------------------------------------------------------------------------------------
 
 struct LayerName {
   std::string_view name;

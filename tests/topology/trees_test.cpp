@@ -36,7 +36,6 @@ std::vector<std::string> cpus_of(const std::vector<T>& all) {
 }
 
 // ---- against hwloc
-// ---------------------------------------------------------------------------------------------------------
 
 class Hwloc {
  public:
@@ -216,7 +215,6 @@ INSTANTIATE_TEST_SUITE_P(Trees, AgainstHwloc, testing::ValuesIn(kTrees), [](cons
 });
 
 // ---- what each machine is
-// ----------------------------------------------------------------------------------------------
 
 TEST(Trees, SocketsWithAlternatingCpuNumbers) {
   const Machine machine = machine_of_tree("xeon-2-sockets");

@@ -296,7 +296,7 @@ TEST(Managed, AForkedChildCanAllocate) {
   busy.join();
 }
 
-// ---- partition traits ------------------------------------------------------------------------------------
+// ---- partition traits
 
 constexpr std::int32_t key(TraitKey k) { return static_cast<std::int32_t>(k); }
 
@@ -348,7 +348,7 @@ TEST(Partition, PoolsStayExact) {
   destroy_allocator(allocator);
 }
 
-// ---- PageMap ---------------------------------------------------------------------------------------------
+// ---- PageMap
 
 ByteRange pages(std::uint64_t first, std::uint64_t count) {
   return {(first + (std::uint64_t{1} << 34)) * kPage, (first + count + (std::uint64_t{1} << 34)) * kPage};

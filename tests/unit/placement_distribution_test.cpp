@@ -238,7 +238,7 @@ TEST(Need, ReadAndWrittenBytesAreKeptApart) {
   EXPECT_EQ(need.written.known(), 150u);
 }
 
-// ---- OwnerTable ------------------------------------------------------------------------------------------
+// ---- OwnerTable
 
 class OwnerTableTest : public testing::Test {
  protected:

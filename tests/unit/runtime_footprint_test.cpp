@@ -360,7 +360,6 @@ TEST_F(Footprints, ATaskIsDealtToTheNodeOfItsBytes) {
 }
 
 // ---- lengths that gcc does not pass
-// --------------------------------------------------------------------------------
 
 class Lengths : public testing::Test {
  protected:

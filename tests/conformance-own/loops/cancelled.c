@@ -1,7 +1,6 @@
 // Cancelled loops and sections: everybody leaves, nobody waits for ever, and the next constructs are whole.
 // No reduction on a loop that is cancelled: clang 19's cancelled threads skip the reduction with its barrier
 // and the others do not, which hangs on libomp too.
-//
 // env: OMP_CANCELLATION=true
 // also-on: opteron-6172x4
 #include "loops.h"

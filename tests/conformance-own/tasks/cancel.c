@@ -1,6 +1,5 @@
 // Cancellation: no task of a cancelled taskgroup starts afterwards on the same thread, a cancelled region
 // ends at once.
-//
 // env: OMP_CANCELLATION=true
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 // Detachable tasks that a cancellation discards: fulfilling their events afterwards does nothing, above all
 // not to the tasks that have been made since.
-//
 // env: OMP_CANCELLATION=true
 #include <omp.h>
 #include <stdio.h>

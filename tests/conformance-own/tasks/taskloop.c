@@ -1,6 +1,5 @@
 // taskloop: every iteration once, for both directions and odd strides, with each clause; lastprivate; sizes
 // that grainsize promises.
-//
 // also-on: opteron-6172x4
 #include <stdio.h>
 

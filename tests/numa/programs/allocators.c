@@ -50,7 +50,7 @@ static int is_aligned(const char* block, size_t to) { return (unsigned long)bloc
 
 enum { kAlignment = 1 << 16, kSmall = 3 * kPage, kForms = 4 };
 
-// ---- hearth.h --------------------------------------------------------------------------------------------
+// ---- hearth.h
 
 /// One block by each of the calls that are told a distribution.
 static char* by_hearth(int form, omp_malloc_distribution_t what, size_t size) {
@@ -91,7 +91,7 @@ static char* by_environment(int form, size_t size) {
   }
 }
 
-// ---- OpenMP ----------------------------------------------------------------------------------------------
+// ---- OpenMP
 
 static const omp_alloctrait_value_t partitions[kDistributions] = {
     omp_atv_environment,  // OpenMP has no such word
@@ -163,7 +163,7 @@ static void check_clause(enum distribution what) {
   omp_destroy_allocator(allocator);
 }
 
-// ---- all of them -----------------------------------------------------------------------------------------
+// ---- all of them
 
 static const size_t sizes[] = {kPage, 4 * kPage, 64 * kPage - 17, 3u << 20, 17u << 20};
 enum { kSizes = sizeof sizes / sizeof sizes[0] };
