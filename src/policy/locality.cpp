@@ -21,12 +21,13 @@ constexpr std::uint64_t kBytesPerStepAndNs = 80;
 // Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
 constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
 constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;
-constexpr std::uint64_t kLongestPause =
-    40 * kBriefly;  // if none has been dealt for 10 ms, the dealing is over;
+// if none has been dealt for 10 ms the dealing is over, even if a creator could go on;
+constexpr std::uint64_t kLongestPause = 40 * kBriefly;
 constexpr std::uint64_t kStuck =
     5 * kBriefly;  // the few that no threshold lets it rob, for 1.25 ms at least,
 constexpr std::uint64_t kStuckTasks =
     4;  // and four task times: longer than they take unless nobody works there.
+constexpr std::uint64_t kUnknownTask = 4 * kBriefly;  // Until a task has ended, they take 1 ms.
 
 // The locations that hold some of the bytes, written ones counted twice.
 struct Sources {
@@ -128,10 +129,12 @@ class Locality final : public TaskPolicy {
                      const Idleness& idle) const override {
     if (far.surplus && may_rob(machine, thief, victim, far.depth)) return true;
     if (idle.time < kBriefly) return false;
-    const bool dealing = idle.since_dealing < std::clamp(far.task_time, kBriefly, kLongestPause);
-    if (dealing && idle.time < std::min(idle.patience * far.task_time, kLong)) return false;
+    const std::uint64_t task_time = far.task_time != 0 ? far.task_time : kUnknownTask;
+    const std::uint64_t pause = far.dealing ? kLongestPause : std::clamp(task_time, kBriefly, kLongestPause);
+    const bool dealing = idle.since_dealing < pause;
+    if (dealing && idle.time < std::min(idle.patience * task_time, kLong)) return false;
     if (may_rob(machine, thief, victim, far.depth)) return true;
-    return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * far.task_time, kStuck, kLong);
+    return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * task_time, kStuck, kLong);
   }
 };
 

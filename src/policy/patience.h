@@ -20,7 +20,7 @@ struct Idleness {
 
 class Patience {
  public:
-  static constexpr std::uint32_t kFirst = 8, kMost = 32;
+  static constexpr std::uint32_t kFirst = 16, kMost = 32;
   /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no
   /// patience.
   static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;

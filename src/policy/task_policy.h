@@ -55,9 +55,11 @@ struct LoadView {
 
 /// What an idle worker knows of tasks that were dealt to another location.
 struct FarTasks {
-  std::uint32_t depth = 0;      // how many wait there
-  std::uint64_t task_time = 0;  // how long one takes there (ticks of base/cpu.h); 0: not known yet
-  bool surplus = false;         // nobody deals any more, and the location has too many: shares.h
+  std::uint32_t depth = 0;  // how many wait there
+  std::uint64_t task_time =
+      0;                 // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
+  bool dealing = false;  // somebody has dealt tasks, and not looked for one since
+  bool surplus = false;  // nobody deals any more, and the location has too many: shares.h
 };
 
 class TaskPolicy {

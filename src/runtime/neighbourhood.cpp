@@ -255,7 +255,10 @@ void end_dealing(Neighbourhood& all, Member* member) {
 
 policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {
   policy::FarTasks far{all.inboxes[where].size(), all.inboxes[where].task_time()};
-  if (here < 0 || all.dealers.load(std::memory_order_relaxed) != 0) return far;
+  for (Location i = 0; i < all.locations && far.task_time == 0; ++i)
+    far.task_time = all.inboxes[i].task_time();
+  far.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
+  if (here < 0 || far.dealing) return far;
   policy::Shares shares;
   for (Location i = 0; i < all.locations; ++i) {
     shares.all += all.inboxes[i].share();

@@ -97,6 +97,18 @@ TEST(Robbing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
   EXPECT_TRUE(may_rob(1000, kMs, {kMs, kMs / 2, 0})) << "it has never paid";
 }
 
+TEST(Robbing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
+  const Machine machine(6);
+  const auto may = [&machine](std::uint64_t task_time, const Idleness& idle) {
+    return locality.may_rob_dealt(machine.view, 0, 1, {.depth = 9, .task_time = task_time, .dealing = true},
+                                  idle);
+  };
+  EXPECT_FALSE(may(kMs, {3 * kMs, 9 * kMs, 8}));
+  EXPECT_TRUE(may(kMs, {11 * kMs, 11 * kMs, 32}));
+  EXPECT_FALSE(may(0, {7 * kMs, 0, 8})) << "how long tasks take is not known";
+  EXPECT_TRUE(may(0, {9 * kMs, 0, 8}));
+}
+
 TEST(Robbing, NoWaitIsLongerThanATenthOfASecond) {
   for (const std::uint64_t task_time : {std::uint64_t{0}, kMs, kEver})
     EXPECT_TRUE(may_rob(1, task_time, {105 * kMs, 0, Patience::kMost}));
@@ -272,7 +284,8 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
                                                                     .victim_workers = cores,
                                                                     .thiefs = share[worker.at],
                                                                     .thief_workers = cores});
-          if (!locality.may_rob_dealt(machine.view, worker.at, far, {depth, mean[far], surplus}, idle))
+          if (!locality.may_rob_dealt(machine.view, worker.at, far,
+                                      {depth, mean[far], made != homes.size(), surplus}, idle))
             continue;
           worker.patience.rob(idle);
           start(worker, far);
