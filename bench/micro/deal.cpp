@@ -41,7 +41,7 @@ int block_cyclic(std::size_t block, std::size_t, int locations, void*) {
 void dealing(benchmark::State& state, Kind kind) {
   Thread* self = Thread::current();
   Neighbourhood& all = *self->team->neighbourhood;
-  for (auto& workers : all.workers) workers.store(1, std::memory_order_relaxed);
+  for (Location i = 0; i < all.locations; ++i) all.count_worker(i, 1);
   self->member->location.store(3, std::memory_order_relaxed);
   // Of whole blocks many, or each range would be the same location's.
   const std::uint64_t size = kind == Kind::coarse ? kRange : kBytes;
@@ -68,7 +68,7 @@ void dealing(benchmark::State& state, Kind kind) {
     Task* task = new_task(self, 0, 0);
     const placement::Location where = deal(self, task);
     Inbox& inbox = all.inboxes[where < 0 ? 0 : where];
-    inbox.put(task);
+    inbox.put(task, true);
     task = inbox.take([](Task*) { return true; });
     benchmark::DoNotOptimize(task);
     discard_task(self, task);

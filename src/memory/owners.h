@@ -12,10 +12,10 @@ namespace hearth::memory {
 
 /// Adds the range's bytes by location.
 inline PageMap::Knowledge where_is(placement::ByteRange range, placement::Shares& shares) {
-  if (range.bytes() == 0) return {};
+  if (owner_table.add_computed(range, shares) || range.bytes() == 0) return {};
   if (!owner_table.manages(range.begin)) return page_map.add_shares(range, shares);
   const std::uint64_t unknown_before = shares.unknown;
-  owner_table.add_shares(range, shares);
+  owner_table.add_pieces(range, shares);
   if (shares.unknown - unknown_before != range.bytes()) return {};
   // Nothing of it is computed: the operating system placed it, or did not do as it was told.
   shares.unknown = unknown_before;

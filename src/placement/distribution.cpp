@@ -1,6 +1,8 @@
 // The arithmetic of layouts; see distribution.h.
 #include "placement/distribution.h"
 
+#include <cstring>
+
 #include <algorithm>
 
 namespace hearth::placement {
@@ -20,28 +22,26 @@ std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
   return layout.shape->begin[i] * layout.grain + longer * layout.unit;
 }
 
-/// Where all slots have one width and slot i is location i's, which is what most machines have: no branch,
-/// and two locations at a time.
-void add_plain_shares(std::uint64_t* at, std::int32_t count, std::uint64_t width, std::uint64_t periods,
-                      std::uint64_t first, std::uint64_t last) {
-  std::uint64_t first_slot, last_slot;
-  if ((width & (width - 1)) == 0) {  // a page, or an eighth of a gibibyte; divisions cost as much as the loop
-    first_slot = first >> __builtin_ctzll(width);
-    last_slot = last >> __builtin_ctzll(width);
-  } else {
-    first_slot = first / width;
-    last_slot = last / width;
+/// All ones before the middle, then zeros: from kBelow + kMiddle - s on, what lies below s.
+constexpr std::int32_t kMiddle = kMaxLocations;
+struct Below {
+  std::uint64_t at[2 * kMaxLocations] = {};
+  constexpr Below() {
+    for (std::int32_t i = 0; i < kMiddle; ++i) at[i] = ~std::uint64_t{0};
   }
-  const std::uint64_t whole = periods * width;
-  for (std::int32_t i = 0; i < count; ++i) {
-    // All ones where slot i is whole before `last`, and before `first`.
-    const std::uint64_t up_to_last = 0 - ((static_cast<std::uint64_t>(i) - last_slot) >> 63);
-    const std::uint64_t up_to_first = 0 - ((static_cast<std::uint64_t>(i) - first_slot) >> 63);
-    at[i] += whole + (up_to_last & width) - (up_to_first & width);
-  }
-  at[last_slot] += last - last_slot * width;
-  at[first_slot] -= first - first_slot * width;
+};
+constexpr Below kBelow;
+
+// Two numbers side by side, in one register.
+using Pair = std::uint64_t __attribute__((vector_size(16)));
+Pair both(std::uint64_t n) { return Pair{n, n}; }
+Pair load_pair(const std::uint64_t* from) {
+  Pair pair;
+  std::memcpy(&pair, from, sizeof(pair));
+  return pair;
 }
+
+bool is_power_of_two(std::uint64_t n) { return (n & (n - 1)) == 0; }
 
 std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
   std::int32_t low = 0, high = layout.shape->slots;
@@ -53,6 +53,47 @@ std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
 }
 
 }  // namespace
+
+// No branch on what the range is, and sums side by side. Divisions cost as much as the rest, and are rare: a
+// page, or an eighth of a gibibyte, and the usual numbers of locations are powers of two.
+void add_plain_shares(const Shape& shape, std::uint64_t width, std::uint64_t from, std::uint64_t to,
+                      Shares& shares) {
+  const auto count = static_cast<std::uint32_t>(shape.slots);
+  std::uint64_t first, last, periods;  // slots, counted from the first period's first; then in their periods
+  if (is_power_of_two(width)) {
+    first = from >> __builtin_ctzll(width);
+    last = to >> __builtin_ctzll(width);
+  } else {
+    first = from / width;
+    last = to / width;
+  }
+  const std::uint64_t of_first = from - first * width, of_last = to - last * width;
+  if (is_power_of_two(count)) {
+    periods = (last >> __builtin_ctz(count)) - (first >> __builtin_ctz(count));
+    first &= count - 1;
+    last &= count - 1;
+  } else {
+    periods = last / count - first / count;
+    first %= count;
+    last %= count;
+  }
+  // Of what comes before `to` in its period, slots below `last` have all, and `last` itself a part, which is
+  // below last + 1; the same of `from`, to be taken away.
+  const std::uint64_t* const below_last = kBelow.at + kMiddle - last;
+  const std::uint64_t* const below_first = kBelow.at + kMiddle - first;
+  const Pair whole = both(periods * width), most_of_last = both(width - of_last),
+             rest_of_last = both(of_last);
+  const Pair most_of_first = both(width - of_first), rest_of_first = both(of_first);
+  std::uint32_t i = 0;
+  do {
+    for (std::uint32_t end = i + 8; i != end; i += 2) {
+      Pair sum = load_pair(shares.at + i) + whole;
+      sum += (load_pair(below_last + i) & most_of_last) + (load_pair(below_last + i - 1) & rest_of_last);
+      sum -= (load_pair(below_first + i) & most_of_first) + (load_pair(below_first + i - 1) & rest_of_first);
+      std::memcpy(shares.at + i, &sum, sizeof(sum));
+    }
+  } while (HEARTH_UNLIKELY(i < count));
+}
 
 const char* kind_name(Kind kind) {
   switch (kind) {
@@ -128,24 +169,11 @@ void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& 
     return;
   }
   const std::uint64_t from = begin - anchor, to = end - anchor;
-  std::uint64_t periods, first, last;
-  if ((length & (length - 1)) == 0) {  // the usual number of locations; a division costs more than the rest
-    const int shift = __builtin_ctzll(length);
-    periods = (to >> shift) - (from >> shift);
-    first = from & (length - 1);
-    last = to & (length - 1);
-  } else {
-    periods = to / length - from / length;
-    first = from % length;
-    last = to % length;
-  }
   // Locals, since for all the compiler knows the sums below could be fields of this object.
   const Shape& slots = *shape;
   const std::int32_t count = slots.slots;
-  if (extra == 0 && slots.is_plain(shares.locations)) {
-    add_plain_shares(shares.at, count, grain, periods, first, last);
-    return;
-  }
+  if (extra == 0 && slots.is_plain(shares)) return add_plain_shares(slots, grain, from, to, shares);
+  const std::uint64_t periods = to / length - from / length, first = from % length, last = to % length;
   const std::uint64_t bytes_of_grain = grain, bytes_of_unit = unit;
   const std::uint32_t longer = extra;
   std::uint64_t low = 0;  // of the slot

@@ -62,13 +62,17 @@ struct Shape {
   std::uint32_t begin[kMaxLocations + 1] = {};
 
   std::uint32_t total() const { return begin[slots]; }
-  /// Slot i is location i's, all have one grain, and there are as many locations as sums (locations rise from
-  /// slot to slot).
-  bool is_plain(std::int32_t sums) const {
+  /// Slot i is location i's, all have one grain, and `shares` has as many locations, or begins with them in
+  /// whole eights (locations rise from slot to slot).
+  bool is_plain(const Shares& shares) const {
     return slots > 0 && total() == static_cast<std::uint32_t>(slots) && location[slots - 1] == slots - 1 &&
-           slots <= sums;
+           (slots == shares.locations || (slots < shares.locations && slots % 8 == 0));
   }
 };
+/// Adds what [from, to), counted from where a period begins, has at each location when the shape is plain and
+/// its grain has `width` bytes, not 0.
+void add_plain_shares(const Shape& shape, std::uint64_t width, std::uint64_t from, std::uint64_t to,
+                      Shares& shares);
 /// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
 

@@ -31,7 +31,8 @@ struct ByteRange {
   std::uint64_t bytes() const { return end > begin ? end - begin : 0; }
 };
 
-/// How many bytes lie where. Entries from `locations` on are not initialised.
+/// How many bytes lie where. Entries beyond `locations` mean nothing, beyond the next multiple of eight they
+/// are not initialised.
 struct Shares {
   std::int32_t locations = 0;
   std::uint64_t unknown = 0;  // bytes nobody can say anything about
@@ -56,6 +57,16 @@ struct Shares {
       unknown += bytes;
   }
   void add(const Shares& more) {
+    if (HEARTH_LIKELY(more.locations == locations)) {
+      // The same, and for the same reason.
+      std::int32_t i = 0;
+      do {
+        for (std::int32_t k = 0; k < 8; ++k) at[i + k] += more.at[i + k];
+        i += 8;
+      } while (HEARTH_UNLIKELY(i < locations));
+      unknown += more.unknown;
+      return;
+    }
     const std::int32_t common = more.locations < locations ? more.locations : locations;
     for (std::int32_t i = 0; i < common; ++i) at[i] += more.at[i];
     for (std::int32_t i = common; i < more.locations; ++i) unknown += more.at[i];

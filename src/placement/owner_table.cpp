@@ -81,6 +81,24 @@ Location OwnerTable::owner(std::uint64_t address) const {
   return region.layout.form != Layout::Form::blocks || unchanged(id, version) ? owner : kUnknown;
 }
 
+bool OwnerTable::add_plain(ByteRange range, Shares& shares) const {
+  const RegionId id = id_at(range.begin);
+  if (id == 0) return false;
+  const Slot& slot = slots_[id];
+  const std::uint32_t version = slot.version.load(std::memory_order_acquire);
+  const Shape* const shape = slot.shape.load(std::memory_order_relaxed);
+  const std::uint64_t anchor = slot.anchor.load(std::memory_order_relaxed);
+  const std::uint64_t grain = slot.grain.load(std::memory_order_relaxed);
+  if (slot.form.load(std::memory_order_relaxed) != Layout::Form::cyclic ||
+      slot.extra.load(std::memory_order_relaxed) != 0 || grain == 0 ||
+      range.begin < slot.begin.load(std::memory_order_relaxed) ||
+      range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
+      (version & 1) != 0 || !unchanged(id, version) || !shape->is_plain(shares))
+    return false;
+  add_plain_shares(*shape, grain, range.begin - anchor, range.end - anchor, shares);
+  return true;
+}
+
 void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
   if (size_.load(std::memory_order_acquire) == 0) {  // there are no slots
     shares.unknown += range.bytes();

@@ -42,8 +42,15 @@ class OwnerTable {
 
   /// Adds the bytes by location of a range, unknown ones included. Any thread, wait-free.
   void add_shares(ByteRange range, Shares& shares) const {
-    if (!add_whole(range, shares)) add_pieces(range, shares);
+    if (!add_computed(range, shares)) add_pieces(range, shares);
   }
+  /// The same for a range in one region whose bytes are all at one location or spread evenly, as most are: in
+  /// a few instructions. False, and nothing added: it is another.
+  bool add_computed(ByteRange range, Shares& shares) const {
+    return add_whole(range, shares) || add_plain(range, shares);
+  }
+  /// The same for any other range.
+  void add_pieces(ByteRange range, Shares& shares) const;
   /// Who owns one byte. Any thread, wait-free.
   Location owner(std::uint64_t address) const;
   /// A copy of the region that holds `address`; false when there is none. Any thread, wait-free.
@@ -82,7 +89,7 @@ class OwnerTable {
     RegionId next_free;  // writers'
   };
 
-  /// A range in one region, all of whose bytes are at one location. False: it is another.
+  // All its bytes at one location; and spread evenly.
   bool add_whole(ByteRange range, Shares& shares) const {
     const RegionId id = id_at(range.begin);
     if (id == 0) return false;
@@ -92,12 +99,14 @@ class OwnerTable {
     if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single ||
         range.begin < slot.begin.load(std::memory_order_relaxed) ||
         range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
-        (version & 1) != 0 || !unchanged(id, version))
+        (version & 1) != 0 ||
+        static_cast<std::uint32_t>(single) >= static_cast<std::uint32_t>(shares.locations) ||
+        !unchanged(id, version))
       return false;
-    shares.add(single, range.end - range.begin);
+    shares.at[single] += range.end - range.begin;
     return true;
   }
-  void add_pieces(ByteRange range, Shares& shares) const;
+  bool add_plain(ByteRange range, Shares& shares) const;
   static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;
   bool unchanged(RegionId id, std::uint32_t version) const {

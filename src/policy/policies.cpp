@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <algorithm>
+
 namespace hearth::policy {
 
 const TaskPolicy* policy_at(std::size_t index) {
@@ -19,6 +21,14 @@ const TaskPolicy* find_policy(const char* name) {
     const TaskPolicy* policy = policy_at(i);
     if (policy == nullptr || std::strcmp(policy->name(), name) == 0) return policy;
   }
+}
+
+void fill_prices(const MachineView& machine, double* price) {
+  constexpr std::uint32_t kMost = 1023;  // farther than firmware can say; keeps the sums exact
+  const std::int32_t count = machine.locations, row = price_row(count);
+  for (Location i = 0; i < count; ++i)
+    for (Location n = 0; n < row; ++n)
+      price[i * row + n] = n < count ? std::min(machine.distance_between(n, i), kMost) : 0;
 }
 
 void order_by_distance(const MachineView& machine, Location from, Location* order) {

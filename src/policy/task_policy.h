@@ -35,6 +35,7 @@ enum class Threshold : std::uint8_t {
 struct MachineView {
   std::int32_t locations = 0;
   const std::uint32_t* distance = nullptr;  // locations x locations
+  const double* price = nullptr;            // the same for sums: see fill_prices()
   const std::uint32_t* hops = nullptr;      // the same as ranks: 0 local, 1 the nearest others…
   const std::uint32_t* cores = nullptr;     // usable ones
   const std::uint64_t* cache_per_core =
@@ -46,12 +47,12 @@ struct MachineView {
   std::uint32_t hops_between(Location from, Location to) const { return hops[from * locations + to]; }
 };
 
-/// How the team is doing just now, as far as the runtime keeps it. Arrays by location.
+/// How the team is doing just now, as far as the runtime keeps it.
 struct LoadView {
-  const std::uint32_t* workers =
-      nullptr;             // members of the team there: tasks are dealt only where somebody is
-  std::uint32_t turn = 0;  // differs from call to call: which of equals is taken
+  std::uint64_t staffed = 0;  // bit n: a member of the team is at location n; tasks are dealt nowhere else
+  std::uint32_t turn = 0;     // differs from call to call: which of equals is taken
 };
+static_assert(placement::kMaxLocations <= 64);
 
 /// What an idle worker knows of tasks that were dealt to another location.
 struct FarTasks {
@@ -84,6 +85,12 @@ class TaskPolicy {
  protected:
   ~TaskPolicy() = default;
 };
+
+/// A row of MachineView::price: the locations, and zeros up to a whole number of eights.
+constexpr std::int32_t price_row(std::int32_t locations) { return (locations + 7) / 8 * 8; }
+/// What a byte of location i costs at n, at price[i * price_row(locations) + n]: the distance, transposed, so
+/// that the sums of all n are made side by side. `price` has room for `locations` rows.
+void fill_prices(const MachineView& machine, double* price);
 
 /// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go
 /// round, so that not everybody robs the same one first. `order` has room for all.

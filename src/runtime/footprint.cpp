@@ -75,9 +75,10 @@ memory::PageMap::Knowledge add_rows(const FootprintRange& range, Shares& sum) {
   return all;
 }
 
-memory::PageMap::Knowledge add_shares(const FootprintRange& range, Shares& sum) {
-  if (HEARTH_LIKELY(range.rows <= 1)) return memory::where_is(bytes_from(range.begin, range.length), sum);
-  return add_rows(range, sum);
+void add_shares(const FootprintRange& range, Shares& sum, memory::PageMap::Knowledge& all) {
+  if (HEARTH_UNLIKELY(range.rows > 1)) return add(all, add_rows(range, sum));
+  const ByteRange bytes = bytes_from(range.begin, range.length);
+  add(all, memory::where_is(bytes, sum));
 }
 
 // Asks the kernel about all ranges, some at a time. False when it refuses.
@@ -243,9 +244,11 @@ void resolve(Footprint& footprint, placement::Need& need) {
       if (marked && !range->decides) continue;
       const bool is_both = range->access == placement::Access::read_write;
       any_both |= is_both;
-      add(all, add_shares(*range, is_both                                    ? both
-                                  : range->access == placement::Access::read ? need.read
-                                                                             : need.written));
+      add_shares(*range,
+                 is_both                                    ? both
+                 : range->access == placement::Access::read ? need.read
+                                                            : need.written,
+                 all);
     }
     if (any_both) need.add(both, placement::Access::read_write);
     footprint.untouched = all.untouched != 0;

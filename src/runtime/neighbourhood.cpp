@@ -23,6 +23,7 @@ struct Views {
       trusting;  // for footprints that the program states: the paper's size test does not apply
   std::uint32_t distance[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t hops[placement::kMaxLocations * placement::kMaxLocations];
+  double price[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t cores[placement::kMaxLocations];
   std::uint64_t cache_per_core[placement::kMaxLocations];
   Location near[placement::kMaxLocations * placement::kMaxLocations];
@@ -67,8 +68,9 @@ Views* make_views() {
     views->cache_per_core[from] = cache_of_a_core(machine, location);
   }
   const Settings& s = settings();
-  views->machine = {count,          views->distance,  views->hops, views->cores, views->cache_per_core,
-                    s.significance, s.steal_threshold};
+  views->machine = {count,        views->distance,       views->price,   views->hops,
+                    views->cores, views->cache_per_core, s.significance, s.steal_threshold};
+  policy::fill_prices(views->machine, views->price);
   views->trusting = views->machine;
   views->trusting.significance = policy::Significance::gain;
   for (Location from = 0; from < count; ++from)
@@ -181,14 +183,32 @@ void free_neighbourhood(Neighbourhood* neighbourhood) {
   std::free(neighbourhood);
 }
 
+void Neighbourhood::count_worker(Location where, int difference) {
+  // Sequentially consistent: of several that change the number, the last one to look sees the last number.
+  std::atomic<std::uint32_t>& number = workers[where];
+  number.fetch_add(static_cast<std::uint32_t>(difference), std::memory_order_seq_cst);
+  const std::uint64_t bit = std::uint64_t{1} << where;
+  bool any;
+  do {
+    any = number.load(std::memory_order_seq_cst) != 0;
+    if (any != ((staffed.load(std::memory_order_seq_cst) & bit) != 0)) {
+      count_shared_write();
+      if (any)
+        staffed.fetch_or(bit, std::memory_order_seq_cst);
+      else
+        staffed.fetch_and(~bit, std::memory_order_seq_cst);
+    }
+  } while (any != (number.load(std::memory_order_seq_cst) != 0));
+}
+
 void locate(Thread* self, Member* member) {
   Neighbourhood& all = *self->team->neighbourhood;
   const Location now = memory::location_here();
   const Location before = member->location.load(std::memory_order_relaxed);
   if (HEARTH_LIKELY(now == before)) return;
   count_shared_write(2);
-  if (before >= 0) all.workers[before].fetch_sub(1, std::memory_order_relaxed);
-  if (now >= 0) all.workers[now].fetch_add(1, std::memory_order_relaxed);
+  if (before >= 0) all.count_worker(before, -1);
+  if (now >= 0) all.count_worker(now, 1);
   member->location.store(now, std::memory_order_relaxed);
 }
 
@@ -196,6 +216,7 @@ void recount_workers(Team* team) {
   Neighbourhood& all = *team->neighbourhood;
   for (std::int32_t i = 0; i < all.locations; ++i) all.workers[i].store(0, std::memory_order_relaxed);
   all.dealers.store(0, std::memory_order_relaxed);
+  all.staffed.store(0, std::memory_order_relaxed);
   // The others count themselves when they enter the region.
   for (std::int32_t i = 0; i < team->staffed; ++i) {
     team->members[i]->location.store(placement::kUnknown, std::memory_order_relaxed);
@@ -295,10 +316,7 @@ Location deal(Thread* self, Task* task) {
   placement::Need need(all.locations);
   resolve(footprint, need);
   policy::LoadView load;
-  std::uint32_t workers[placement::kMaxLocations];
-  for (std::int32_t i = 0; i < all.locations; ++i)
-    workers[i] = all.workers[i].load(std::memory_order_relaxed);
-  load.workers = workers;
+  load.staffed = all.staffed.load(std::memory_order_relaxed);
   load.turn = self->member->turn++;
   return process.policy->deal(footprint.stated ? view.trusting : view.machine, need,
                               self->member->location.load(std::memory_order_relaxed), load);

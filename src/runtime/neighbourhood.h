@@ -95,6 +95,7 @@ class alignas(kCacheLinePair) Inbox {
 struct Neighbourhood {
   std::int32_t locations = 0;
   std::atomic<std::uint32_t> workers[placement::kMaxLocations] = {};  // members at each location
+  std::atomic<std::uint64_t> staffed{0};                              // bit n: workers[n] is not 0
   Inbox* inboxes = nullptr;                                           // one for each location
   std::atomic<std::int32_t> dealers{0};  // members of which Member::deals is true
   // Pages of footprints that were dealt lately, and when what is known of them was last held against the
@@ -105,6 +106,9 @@ struct Neighbourhood {
   std::atomic<std::uint32_t> checked_tick{0};
   std::atomic<std::uint64_t> idle_check{
       0};  // when a member without work does it again, in ticks() of the processor
+
+  /// One member more (1) or less (-1) there.
+  void count_worker(Location where, int difference);
 
   std::uint32_t created() const {
     std::uint32_t sum = 0;

@@ -11,7 +11,7 @@ namespace {
 // Eight nodes of six cores, 16 within a package of two dies and 22 beyond: the paper's Opteron.
 class Opteron : public testing::Test {
  protected:
-  Opteron() : distance(64), hops(64), cores(8, 6), cache(8, 853'333), workers(8, 6) {
+  Opteron() : distance(64), hops(64), cores(8, 6), cache(8, 853'333), price(64) {
     for (int from = 0; from < 8; ++from)
       for (int to = 0; to < 8; ++to) {
         const int at = from * 8 + to;
@@ -23,14 +23,16 @@ class Opteron : public testing::Test {
     machine.hops = hops.data();
     machine.cores = cores.data();
     machine.cache_per_core = cache.data();
-    load.workers = workers.data();
+    fill_prices(machine, price.data());
+    machine.price = price.data();
+    load.staffed = 0xff;
   }
 
   Location deal(const Need& need, Location creator) { return locality.deal(machine, need, creator, load); }
 
   std::vector<std::uint32_t> distance, hops, cores;
   std::vector<std::uint64_t> cache;
-  std::vector<std::uint32_t> workers;
+  std::vector<double> price;
   MachineView machine;
   LoadView load;
 };
@@ -60,6 +62,57 @@ TEST_F(Opteron, TheCostIsBytesTimesDistanceSoTheMiddleCanWin) {
   std::uint64_t cost = 0;
   for (int i = 0; i < 8; ++i) cost += need.read.at[i] * distance[chosen * 8 + i];
   EXPECT_EQ(cost, least);
+}
+
+// Of every number of locations, of sizes up to those that no sum can hold exactly.
+TEST(Prices, NoStaffedLocationIsCheaper) {
+  std::uint64_t seed = 1;
+  const auto random = [&seed](std::uint64_t below) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % below;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const auto count = static_cast<Location>(1 + random(placement::kMaxLocations));
+    const auto cells = static_cast<std::size_t>(count * count);
+    std::vector<std::uint32_t> distance(cells), hops(cells), cores(count, 1);
+    std::vector<double> price(static_cast<std::size_t>(count * price_row(count)));
+    for (Location from = 0; from < count; ++from)
+      for (Location to = 0; to < count; ++to) {
+        distance[from * count + to] = from == to ? 10 : static_cast<std::uint32_t>(11 + random(245));
+        hops[from * count + to] = from != to;
+      }
+    MachineView machine{
+        .locations = count, .distance = distance.data(), .hops = hops.data(), .cores = cores.data()};
+    fill_prices(machine, price.data());
+    machine.price = price.data();
+    const int size = static_cast<int>(16 + random(30));
+    Need need(count);
+    for (Location i = 0; i < count; ++i)
+      if (random(3) == 0) need.read.at[i] = std::uint64_t{1 + random(1000)} << size;
+    need.written.at[random(static_cast<std::uint64_t>(count))] = std::uint64_t{1} << size;
+    LoadView load;
+    load.turn = static_cast<std::uint32_t>(round);
+    for (Location i = 0; i < count; ++i) load.staffed |= std::uint64_t{random(4) != 0} << i;
+    const auto cost = [&](Location n) {
+      long double sum = 0;
+      for (Location i = 0; i < count; ++i)
+        sum += static_cast<long double>(need.read.at[i] + 2 * need.written.at[i]) * distance[n * count + i];
+      return sum;
+    };
+    const Location chosen = locality.deal(machine, need, placement::kUnknown, load);
+    if (load.staffed == 0) {
+      EXPECT_EQ(chosen, kHere);
+      continue;
+    }
+    ASSERT_GE(chosen, 0);
+    ASSERT_LT(chosen, count);
+    EXPECT_NE(load.staffed >> chosen & 1, 0u);
+    for (Location n = 0; n < count; ++n) {
+      if ((load.staffed >> n & 1) != 0) {
+        EXPECT_LE(cost(chosen), cost(n) * (1 + 1e-9L));
+      }
+    }
+  }
 }
 
 TEST_F(Opteron, AWrittenByteCountsTwice) {
@@ -113,7 +166,7 @@ TEST_F(Opteron, OtherEqualsTakeTurns) {
 TEST_F(Opteron, NobodyIsSentWhereTheTeamHasNoMember) {
   Need need(8);
   need.written.at[5] = 1 << 20;
-  workers[5] = 0;
+  load.staffed = 0xff & ~(1u << 5);
   const Location chosen = deal(need, 0);
   EXPECT_NE(chosen, 5);
   ASSERT_GE(chosen, 0);

@@ -350,7 +350,7 @@ TEST_F(Footprints, WhatNobodyHasTouchedLiesWhereTheTaskRan) {
 
 TEST_F(Footprints, ATaskIsDealtToTheNodeOfItsBytes) {
   Neighbourhood& all = *self->team->neighbourhood;
-  for (auto& workers : all.workers) workers.store(1, std::memory_order_relaxed);
+  for (Location i = 0; i < all.locations; ++i) all.count_worker(i, 1);
   self->member->location.store(3, std::memory_order_relaxed);
   for (int i = 0; i < kNodes; ++i) {
     const Block block(Kind::coarse, 256 * kPage);
