@@ -188,7 +188,7 @@ def _bench(options):
 
     def tell(one, seconds):
         print(f"  {one.case.title:38} {one.runtime:8} local {matrix.percent(one.share):>7}   "
-              f"best {matrix.percent(one.best_share):>7}   heaviest thread {one.balance:.2f} x   ({seconds:.1f} s)",
+              f"{f'best {matrix.percent(one.best_share):>7}   ' if one.best else ''}heaviest thread {one.balance:.2f} x   ({seconds:.1f} s)",
               file=sys.stderr, flush=True)
 
     results = measure.run(TOPOLOGIES["8x1"], chosen, hearth, options.repeats, options.runtime,
@@ -209,7 +209,7 @@ def _bench(options):
             print(matrix.as_text(one))
     if options.svg and rows:
         options.svg.write_text(matrix.as_svg(rows, HEADING))
-    print(measure.table(results, options.huge_pages != "never"), end="")
+    print(measure.table(results, options.huge_pages != "never" and not options.balancing), end="")
     if options.write_docs:
         _write_docs(measure.table(results), "loops-bench" if options.suite == "loops" else "numa-bench")
     return 0
