@@ -23,6 +23,7 @@ constexpr std::uint64_t kBytesPerStepAndNs = 80;
 // Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
 constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
 constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;
+constexpr std::uint64_t kGrace = 20 * kBriefly;       // for 5 ms at most if none are being dealt;
 // if none has been dealt for 10 ms the dealing is over, even if a creator could go on;
 constexpr std::uint64_t kLongestPause = 40 * kBriefly;
 constexpr std::uint64_t kStuck =
@@ -157,16 +158,18 @@ class Locality final : public TaskPolicy {
   // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals
   // in the order of the data serves one location after the other. So a worker waits first, and the longer the
   // longer tasks take: what is lost by waiting is then in proportion to what is lost by robbing. Patience
-  // that is not rewarded runs out. A surplus is another matter: nobody deals any more, and its own workers
-  // would be at it long after all others have nothing left.
+  // that is not rewarded runs out. While the others keep up with the creator it is this that all wait for,
+  // and robbing would end nothing sooner. A surplus is another matter: nobody deals any more, and its own
+  // workers would be at it long after all others have nothing left.
   bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                      const Idleness& idle) const override {
     if (far.surplus && may_rob(machine, thief, victim, far.depth)) return true;
-    if (idle.time < kBriefly) return false;
     const std::uint64_t task_time = far.task_time != 0 ? far.task_time : kUnknownTask;
+    if (idle.time < std::clamp(idle.grace * task_time, kBriefly, kGrace)) return false;
     const std::uint64_t pause = far.dealing ? kLongestPause : std::clamp(task_time, kBriefly, kLongestPause);
     const bool dealing = idle.since_dealing < pause;
-    if (dealing && idle.time < std::min(idle.patience * task_time, kLong)) return false;
+    if (dealing && (idle.others_keep_up() || idle.time < std::min(idle.patience * task_time, kLong)))
+      return false;
     if (may_rob(machine, thief, victim, far.depth)) return true;
     return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * task_time, kStuck, kLong);
   }

@@ -16,11 +16,19 @@ struct Idleness {
   std::uint64_t time = 0;           // for how long it has left far tasks alone
   std::uint64_t since_dealing = 0;  // since a task was created and dealt, to anywhere
   std::uint32_t patience = 0;       // how many task times it is willing to wait while tasks are being dealt
+  std::uint32_t grace = 0;          // and how many while none is
+  std::uint32_t created = 0;        // how many were created and dealt meanwhile, to anywhere
+  std::uint32_t left = 0;           // how many dealt tasks wait now, for the workers of any location
+
+  /// Of what was dealt meanwhile little is left: those for whom it was meant work about as fast as it comes.
+  bool others_keep_up() const { return created >= kConclusive && left <= created / 3; }
+  static constexpr std::uint32_t kConclusive = 64;
 };
 
 class Patience {
  public:
-  static constexpr std::uint32_t kFirst = 16, kMost = 32;
+  static constexpr std::uint32_t kFirst = 32, kMost = 128;
+  static constexpr std::uint32_t kMostGrace = 16;
   /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no
   /// patience.
   static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;
@@ -39,13 +47,14 @@ class Patience {
     looked_ = now;
     ++looks_;
     waited_ += passed;
-    if (!waiting_ || dealt == 0 || served != served_) begin_wait(now, served);
+    if (!waiting_ || dealt == 0 || served != served_) begin_wait(now, served, created);
     since_dealing_ += passed;
     if (created != created_) {
       created_ = created;
       since_dealing_ = 0;
     }
-    return {waited_, since_dealing_, patience_};
+    idle_ = {waited_, since_dealing_, patience_, grace_, created - created_before_, dealt};
+    return idle_;
   }
 
   /// The look was in vain.
@@ -56,7 +65,9 @@ class Patience {
 
   /// It takes a far task, the next that it runs, after look() has told it `idle`.
   void rob(const Idleness& idle) {
-    gave_up_ = gave_up_ || idle.since_dealing < idle.time;
+    gave_up_ = gave_up_ || idle.since_dealing < idle.time / 2;
+    if (!robbed_) grace_ /= 2;
+    robbed_ = true;
     ++served_;
   }
 
@@ -64,26 +75,36 @@ class Patience {
   /// There is something near again.
   void found_near(std::uint64_t now) {
     if (!waiting_) return;
+    end_grace();
     judge_ = waited_ >= kLeast;
+    paid_ = !gave_up_ && idle_.others_keep_up();
     began_ = now;
-    waiting_ = gave_up_ = false;
+    waiting_ = gave_up_ = robbed_ = false;
     looks_ = 0;
     pause_ = look_again_ = 0;
   }
 
  private:
-  // Waiting has paid if the work that came then was long enough; not if all that was dealt was dealt to
-  // others.
-  void begin_wait(std::uint64_t now, std::uint64_t served) {
-    if (judge_ && now - began_ >= kWorth * waited_)
+  // Waiting has paid if the work that came then was long enough, or if nothing would have ended sooner
+  // without; not if all that was dealt was dealt to others.
+  void begin_wait(std::uint64_t now, std::uint64_t served, std::uint32_t created) {
+    if (judge_ && (paid_ || now - began_ >= kWorth * waited_))
       patience_ = std::clamp(2 * patience_, 1u, kMost);
-    else if (judge_ || gave_up_)
+    else if (judge_)
       patience_ /= 2;
-    judge_ = gave_up_ = false;
+    else if (gave_up_)
+      patience_ /= 4;
+    created_before_ = created;
+    judge_ = gave_up_ = robbed_ = false;
     waiting_ = true;
     began_ = now;
     waited_ = 0;
     served_ = served;
+  }
+
+  // Grace has paid if there was no need to rob.
+  void end_grace() {
+    if (waiting_ && waited_ >= kLeast && !robbed_) grace_ = std::min(grace_ + 1, kMostGrace);
   }
 
   static constexpr std::uint64_t kWorth = 4;
@@ -91,16 +112,48 @@ class Patience {
   bool waiting_ = false;
   bool gave_up_ = false;  // it robbed, while tasks were being dealt to others
   bool judge_ = false;    // whether the last wait was worth it is seen when the work ends that came then
+  bool paid_ = false;     // that is known already, since the others kept up without it
+  bool robbed_ = false;   // in this wait
   std::uint32_t patience_ = kFirst;
+  std::uint32_t grace_ = kMostGrace;
   std::uint32_t looks_ = 0;
   std::uint32_t created_ = 0;
-  std::uint64_t pause_ = 0;  // after the last look
+  std::uint32_t created_before_ = 0;  // the wait
+  Idleness idle_;                     // as it looked last
+  std::uint64_t pause_ = 0;           // after the last look
   std::uint64_t looked_ = 0;
   std::uint64_t look_again_ = 0;
   std::uint64_t began_ = 0;   // the wait, or the work after it
   std::uint64_t waited_ = 0;  // time that counts
   std::uint64_t since_dealing_ = 0;
   std::uint64_t served_ = 0;
+};
+
+/// When a worker that creates tasks with dependences runs one itself: once for each task time that it has
+/// spent on creating. So that takes at most half of its time. What else it did between two
+/// creations counts little. Like Patience it belongs to one worker.
+class CreatorsTurn {
+ public:
+  /// It has created a task.
+  void created(std::uint64_t now, std::uint64_t task_time) {
+    saved_ = std::min(saved_ + std::min(now - looked_, task_time / 2), kMost * task_time);
+    looked_ = now;
+  }
+  /// `fed`: others can run what it has created, so that it goes on for longer.
+  bool has_come(std::uint64_t task_time, bool fed) const {
+    return task_time != 0 && saved_ >= (fed ? kMost : 1) * task_time;
+  }
+  /// It has run one.
+  void is_over(std::uint64_t now, std::uint64_t task_time) {
+    saved_ -= std::min(saved_, task_time);
+    looked_ = now;
+  }
+
+ private:
+  static constexpr std::uint64_t kMost = 8;  // in a row, after a while in which there were none
+
+  std::uint64_t saved_ = 0;
+  std::uint64_t looked_ = 0;
 };
 
 }  // namespace hearth::policy

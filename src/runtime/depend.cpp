@@ -411,7 +411,9 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
   Edges edges{self, node, task};
   for (std::size_t i = 0; i < count; ++i) enter(table, node, list[i], edges);
   unuse(table, node);
-  if (edges.close()) make_ready(self, task);
+  const bool ready = edges.close();
+  if (ready) make_ready(self, task);
+  if (HEARTH_UNLIKELY(self->team->neighbourhood != nullptr)) help_own_location(self, ready);
 }
 
 namespace {

@@ -275,9 +275,7 @@ void end_dealing(Neighbourhood& all, Member* member) {
 }
 
 policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {
-  policy::FarTasks far{all.inboxes[where].size(), all.inboxes[where].task_time()};
-  for (Location i = 0; i < all.locations && far.task_time == 0; ++i)
-    far.task_time = all.inboxes[i].task_time();
+  policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
   far.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
   if (here < 0 || far.dealing) return far;
   policy::Shares shares;

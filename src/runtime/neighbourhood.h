@@ -115,6 +115,12 @@ struct Neighbourhood {
     for (std::int32_t i = 0; i < locations; ++i) sum += inboxes[i].created();
     return sum;
   }
+  /// How long a task takes at the location; if none has run there, how long one takes elsewhere.
+  std::uint64_t task_time(Location where) const {
+    std::uint64_t time = inboxes[where].task_time();
+    for (std::int32_t i = 0; time == 0 && i < locations; ++i) time = inboxes[i].task_time();
+    return time;
+  }
   std::uint32_t dealt() const {
     std::uint32_t sum = 0;
     for (std::int32_t i = 0; i < locations; ++i) sum += inboxes[i].size();

@@ -375,6 +375,25 @@ void enqueue_at(Thread* self, Task* task, Location where) {
   if (!put_in_inbox(task, where, true)) enqueue(self, task);
 }
 
+// A creator that is its location's only worker leaves that location's tasks lying while it creates, with all
+// tasks that wait for them. So it runs one of them now and then; above all while what it creates has to wait,
+// since then it keeps nobody waiting who has nothing to do.
+void help_own_location(Thread* self, bool ready) {
+  const Neighbourhood& all = *self->team->neighbourhood;
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  if (here < 0 || all.workers[here].load(std::memory_order_relaxed) != 1) return;
+  policy::CreatorsTurn& turn = self->member->creators_turn;
+  const std::uint64_t task_time = all.task_time(here);
+  turn.created(ticks(), task_time);
+  const Task* creator = self->task;
+  while (all.inboxes[here].size() != 0 && turn.has_come(task_time, ready)) {
+    Task* task =
+        all.inboxes[here].take([creator](const Task* other) { return descends_from(other, creator); });
+    if (task != nullptr) run_task(self, task);
+    turn.is_over(ticks(), task_time);  // also if none may run, so that the next look comes no sooner
+  }
+}
+
 void make_ready(Thread* self, Task* task) {
   // The cut-off is for tasks that would be queued here.
   const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !runs_at_once_always(self);

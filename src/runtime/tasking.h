@@ -47,6 +47,9 @@ inline void spawn(Thread* self, Task* task) {
 /// Whether a new deferrable task of the current task would run at once: nobody else is there, the current
 /// task is final, or enough tasks wait already (cut-off). Its data then need no copy.
 bool runs_at_once(Thread* self);
+/// For a thread that has made a task with dependences, in a team with a neighbourhood: others that wait at
+/// the thread's location may run here and now, sooner if the new one is not ready.
+[[gnu::cold]] void help_own_location(Thread* self, bool ready);
 /// Queue without cut-off: for tasks of this team that a completion made ready.
 void enqueue(Thread* self, Task* task);
 /// The same for a task without footprint that belongs to a location of a team with a neighbourhood; unknown:

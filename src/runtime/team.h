@@ -72,6 +72,7 @@ struct alignas(kCacheLinePair) Member {
   // In a team with a neighbourhood: where the member is, how it looks for far tasks, and LoadView::turn.
   std::atomic<std::int32_t> location{-1};
   policy::Patience patience;
+  policy::CreatorsTurn creators_turn;
   std::uint32_t turn = 0;
   bool deals = false;            // has dealt a task that it created, and not looked for one since
   Team* hot_child = nullptr;     // the team of the last region that this member forked

@@ -206,7 +206,9 @@ TEST_P(RememberedLoops, WaitForNobodyWhoIsBusy) {
         end_loop(self);
       });
       EXPECT_EQ(iterations, kTrip);
-      if (GetParam() > 1) EXPECT_LE(afterwards, kPart);
+      if (GetParam() > 1) {
+        EXPECT_LE(afterwards, kPart);
+      }
     }
   }
 }
