@@ -8,14 +8,6 @@
 namespace hearth::placement {
 namespace {
 
-constexpr std::uint8_t kNobody = 0xff;  // in a BlockTable
-
-/// A word of a BlockTable, which may be recycled while it is read.
-template <class T>
-T peek(const T& word) {
-  return __atomic_load_n(&word, __ATOMIC_RELAXED);
-}
-
 /// Where slot i of the layout's period begins.
 std::uint64_t slot_begin(const Layout& layout, std::int32_t i) {
   const std::uint64_t longer = std::min<std::uint64_t>(static_cast<std::uint64_t>(i), layout.extra);
@@ -41,8 +33,6 @@ Pair load_pair(const std::uint64_t* from) {
   return pair;
 }
 
-bool is_power_of_two(std::uint64_t n) { return (n & (n - 1)) == 0; }
-
 std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
   std::int32_t low = 0, high = layout.shape->slots;
   while (high - low > 1) {
@@ -54,29 +44,15 @@ std::int32_t slot_of(const Layout& layout, std::uint64_t offset_in_period) {
 
 }  // namespace
 
-// No branch on what the range is, and sums side by side. Divisions cost as much as the rest, and are rare: a
-// page, or an eighth of a gibibyte, and the usual numbers of locations are powers of two.
-void add_plain_shares(const Shape& shape, std::uint64_t width, std::uint64_t from, std::uint64_t to,
-                      Shares& shares) {
-  const auto count = static_cast<std::uint32_t>(shape.slots);
-  std::uint64_t first, last, periods;  // slots, counted from the first period's first; then in their periods
-  if (is_power_of_two(width)) {
-    first = from >> __builtin_ctzll(width);
-    last = to >> __builtin_ctzll(width);
-  } else {
-    first = from / width;
-    last = to / width;
-  }
+// No branch on what the range is, and sums side by side.
+void add_many_slots(std::uint32_t count, std::uint64_t width, std::uint64_t from, std::uint64_t to,
+                    Shares& shares) {
+  std::uint64_t first = quotient(from, width), last = quotient(to, width);
   const std::uint64_t of_first = from - first * width, of_last = to - last * width;
-  if (is_power_of_two(count)) {
-    periods = (last >> __builtin_ctz(count)) - (first >> __builtin_ctz(count));
-    first &= count - 1;
-    last &= count - 1;
-  } else {
-    periods = last / count - first / count;
-    first %= count;
-    last %= count;
-  }
+  // Slots in their periods from here on.
+  const std::uint64_t periods = quotient(last, count) - quotient(first, count);
+  first = remainder(first, count);
+  last = remainder(last, count);
   // Of what comes before `to` in its period, slots below `last` have all, and `last` itself a part, which is
   // below last + 1; the same of `from`, to be taken away.
   const std::uint64_t* const below_last = kBelow.at + kMiddle - last;
@@ -172,7 +148,8 @@ void Layout::add_divided_shares(std::uint64_t begin, std::uint64_t end, Shares& 
   // Locals, since for all the compiler knows the sums below could be fields of this object.
   const Shape& slots = *shape;
   const std::int32_t count = slots.slots;
-  if (extra == 0 && slots.is_plain(shares)) return add_plain_shares(slots, grain, from, to, shares);
+  if (extra == 0 && from < to && slots.is_plain() && takes_plain_slots(shares, count))
+    return add_plain_shares(count, grain, from, to, shares);
   const std::uint64_t periods = to / length - from / length, first = from % length, last = to % length;
   const std::uint64_t bytes_of_grain = grain, bytes_of_unit = unit;
   const std::uint32_t longer = extra;
@@ -246,8 +223,8 @@ std::uint64_t weighted_grain(const Shape& shape, std::uint64_t bytes, std::uint6
 
 // ---- BlockTable
 //
-// The whole counts (checkpoint 0 stands before block 0), the counts since the checkpoint (one row more than
-// there are blocks), the owners.
+// The owners; the whole counts (checkpoint 0 stands before block 0); the counts since the checkpoint, one row
+// more than there are blocks.
 
 namespace {
 
@@ -256,6 +233,11 @@ std::int32_t columns(const Homes& homes) {
   std::int32_t most = 0;
   for (std::int32_t i = 0; i < homes.count; ++i) most = std::max(most, homes.at[i] + 1);
   return most;
+}
+
+std::size_t bytes_of_owners(std::size_t blocks) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);  // the next array's alignment
+  return (blocks + kWord - 1) / kWord * kWord;
 }
 
 std::size_t bytes_of_whole_counts(std::size_t blocks, std::int32_t locations) {
@@ -270,33 +252,29 @@ std::size_t bytes_of_counts(std::size_t blocks, std::int32_t locations) {
 
 std::size_t BlockTable::bytes_needed(std::size_t blocks, const Homes& homes) {
   const std::int32_t locations = columns(homes);
-  return bytes_of_whole_counts(blocks, locations) + bytes_of_counts(blocks, locations) + blocks;
+  return bytes_of_owners(blocks) + bytes_of_whole_counts(blocks, locations) +
+         bytes_of_counts(blocks, locations);
 }
 
 const std::uint32_t* BlockTable::whole_counts(std::size_t block) const {
-  return static_cast<const std::uint32_t*>(memory_) + block / kStride * static_cast<std::size_t>(locations_);
+  const auto* first =
+      reinterpret_cast<const std::uint32_t*>(static_cast<const char*>(memory_) + bytes_of_owners(blocks_));
+  return first + block / kStride * static_cast<std::size_t>(locations_);
 }
 
 const std::uint8_t* BlockTable::counts(std::size_t block) const {
-  return static_cast<const std::uint8_t*>(memory_) + bytes_of_whole_counts(blocks_, locations_) +
-         block * static_cast<std::size_t>(locations_);
-}
-
-const std::uint8_t* BlockTable::owners() const { return counts(blocks_ + 1); }
-
-std::size_t BlockTable::block_of(std::uint64_t offset) const {
-  const bool shift = (block_bytes_ & (block_bytes_ - 1)) == 0;  // a division costs more than the rest
-  const std::uint64_t block = shift ? offset >> __builtin_ctzll(block_bytes_) : offset / block_bytes_;
-  return std::min<std::size_t>(block, blocks_);
+  return static_cast<const std::uint8_t*>(memory_) + bytes_of_owners(blocks_) +
+         bytes_of_whole_counts(blocks_, locations_) + block * static_cast<std::size_t>(locations_);
 }
 
 BlockTable::BlockTable(void* memory, const Distribution& what, const Homes& homes, std::size_t blocks,
                        std::size_t block_bytes)
     : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(columns(homes)) {
   const auto row = static_cast<std::size_t>(locations_);
-  auto* whole = static_cast<std::uint32_t*>(memory);
-  auto* count = static_cast<std::uint8_t*>(memory) + bytes_of_whole_counts(blocks, locations_);
-  std::uint8_t* const owner = count + bytes_of_counts(blocks, locations_);
+  auto* const owner = static_cast<std::uint8_t*>(memory);
+  std::uint8_t* const behind = owner + bytes_of_owners(blocks);
+  auto* whole = reinterpret_cast<std::uint32_t*>(behind);
+  std::uint8_t* count = behind + bytes_of_whole_counts(blocks, locations_);
   std::uint32_t so_far[kMaxLocations] = {};
   for (std::size_t block = 0;; ++block, count += row) {
     if (block % kStride == 0) {
@@ -312,26 +290,26 @@ BlockTable::BlockTable(void* memory, const Distribution& what, const Homes& home
   }
 }
 
-Location BlockTable::owner(std::size_t block) const {
-  if (block >= blocks_) return kUnknown;
-  const std::uint8_t owner = peek(owners()[block]);
-  return owner < locations_ ? owner : kUnknown;
-}
-
-void BlockTable::subtract(std::uint64_t from, std::uint64_t to, std::int32_t locations,
-                          Difference& difference) const {
+void BlockTable::divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const {
   const std::size_t first = block_of(from), last = block_of(to);
   const std::uint32_t *const whole_first = whole_counts(first), *const whole_last = whole_counts(last);
   const std::uint8_t *const count_first = counts(first), *const count_last = counts(last);
+  std::uint64_t unknown = to - from;
+  const auto add = [&](Location where, std::uint64_t bytes) {
+    parts.add(where, bytes);
+    unknown -= bytes;
+  };
   const std::int32_t common = std::min(locations_, locations);
-  difference.locations = common;
-  for (std::int32_t i = 0; i < common; ++i)
-    difference.blocks[i] =
+  for (std::int32_t i = 0; i < common; ++i) {
+    const std::uint32_t blocks =
         peek(whole_last[i]) + peek(count_last[i]) - (peek(whole_first[i]) + peek(count_first[i]));
-  difference.first_owner = owner(first);
-  difference.last_owner = owner(last);
-  difference.first_bytes = first * block_bytes_ - from;  // below 0, and added as such
-  difference.last_bytes = to - last * block_bytes_;
+    add(i, blocks * block_bytes_);
+  }
+  // All of the first block was counted, and nothing of the last.
+  const Location first_owner = owner(first), last_owner = owner(last);
+  if (first_owner >= 0 && first_owner < common) add(first_owner, first * block_bytes_ - from);
+  if (last_owner >= 0 && last_owner < common) add(last_owner, to - last * block_bytes_);
+  parts.add(kUnknown, unknown);
 }
 
 }  // namespace hearth::placement

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "placement/need.h"
+#include "placement/quotient.h"
 
 namespace hearth::placement {
 
@@ -62,17 +63,40 @@ struct Shape {
   std::uint32_t begin[kMaxLocations + 1] = {};
 
   std::uint32_t total() const { return begin[slots]; }
-  /// Slot i is location i's, all have one grain, and `shares` has as many locations, or begins with them in
-  /// whole eights (locations rise from slot to slot).
-  bool is_plain(const Shares& shares) const {
-    return slots > 0 && total() == static_cast<std::uint32_t>(slots) && location[slots - 1] == slots - 1 &&
-           (slots == shares.locations || (slots < shares.locations && slots % 8 == 0));
+  /// Slot i is location i's and all have one grain (locations rise from slot to slot).
+  bool is_plain() const {
+    return slots > 0 && total() == static_cast<std::uint32_t>(slots) && location[slots - 1] == slots - 1;
   }
 };
-/// Adds what [from, to), counted from where a period begins, has at each location when the shape is plain and
-/// its grain has `width` bytes, not 0.
-void add_plain_shares(const Shape& shape, std::uint64_t width, std::uint64_t from, std::uint64_t to,
-                      Shares& shares);
+/// `shares` has as many locations, or begins with them in whole eights.
+inline bool takes_plain_slots(const Shares& shares, std::int32_t slots) {
+  return slots == shares.locations || (slots < shares.locations && slots % 8 == 0);
+}
+/// add_plain_shares() of a range that reaches over many slots.
+void add_many_slots(std::uint32_t count, std::uint64_t width, std::uint64_t from, std::uint64_t to,
+                    Shares& shares);
+/// Adds what [from, to), not empty and counted from where a period begins, has at each location when the
+/// shape is plain, `shares` takes its slots, and its grain has `width` bytes, not 0.
+inline void add_plain_shares(std::int32_t slots, std::uint64_t width, std::uint64_t from, std::uint64_t to,
+                             Shares& shares) {
+  const auto count = static_cast<std::uint32_t>(slots);
+  // Slots, counted from the first period's first.
+  const std::uint64_t first = quotient(from, width), last = quotient(to - 1, width);
+  if (last - first <= 1) {
+    const std::uint64_t of_last = first == last ? 0 : to - last * width;
+    shares.at[remainder(first, count)] += to - from - of_last;
+    shares.at[remainder(last, count)] += of_last;
+  } else if (remainder(to - from, count * width) == 0) {
+    const std::uint64_t each = quotient(to - from, count);
+    std::uint32_t i = 0;
+    do {
+      for (std::uint32_t k = 0; k < 8; ++k) shares.at[i + k] += each;
+      i += 8;
+    } while (HEARTH_UNLIKELY(i < count));
+  } else {
+    add_many_slots(count, width, from, to, shares);
+  }
+}
 /// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
 
@@ -94,24 +118,34 @@ class BlockTable {
   BlockTable(const void* memory, std::size_t blocks, std::size_t block_bytes, std::int32_t locations)
       : memory_(memory), blocks_(blocks), block_bytes_(block_bytes), locations_(locations) {}
 
-  Location owner(std::size_t block) const;
+  Location owner(std::size_t block) const {
+    if (block >= blocks_) return kUnknown;
+    const std::uint8_t owner = peek(static_cast<const std::uint8_t*>(memory_)[block]);
+    return owner < locations_ ? owner : kUnknown;
+  }
   /// Adds what [from, to), offsets in the allocation, has at each location, once all of the table that it
   /// takes is read and still_valid() says that this was right.
   template <class StillValid>
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
-    Difference difference;
-    subtract(from, to, shares.locations, difference);
-    if (!still_valid()) return false;
-    std::uint64_t known = 0;
-    for (std::int32_t i = 0; i < difference.locations; ++i) {
-      const std::uint64_t bytes = block_bytes_ * difference.blocks[i];
-      shares.at[i] += bytes;
-      known += bytes;
+    if (from == to) return true;
+    const std::size_t first = block_of(from), others = block_of(to - 1) - first;
+    if (others >= kFew) {
+      Parts parts;
+      divide(from, to, shares.locations, parts);
+      if (!still_valid()) return false;
+      for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
+      return true;
     }
-    // All of the first block was counted, and nothing of the last.
-    known += adjust(shares, difference, difference.last_owner, difference.last_bytes);
-    known += adjust(shares, difference, difference.first_owner, difference.first_bytes);
-    shares.unknown += to - from - known;
+    Location owners[kFew];
+    for (std::size_t i = 0; i <= others; ++i) owners[i] = owner(first + i);
+    if (!still_valid()) return false;
+    std::uint64_t end = first * block_bytes_;
+    for (std::size_t i = 0; i < others; ++i) {
+      end += block_bytes_;
+      shares.add(owners[i], end - from);
+      from = end;
+    }
+    shares.add(owners[others], to - from);
     return true;
   }
   std::size_t blocks() const { return blocks_; }
@@ -120,26 +154,31 @@ class BlockTable {
   const void* memory() const { return memory_; }
 
  private:
-  // Blocks by location between the one that holds `from` and the one that holds `to`, and what to add to the
-  // owners of these two.
-  struct Difference {
-    std::int32_t locations;
-    Location first_owner, last_owner;
-    std::uint64_t first_bytes, last_bytes;
-    std::uint32_t blocks[kMaxLocations];
-  };
-  void subtract(std::uint64_t from, std::uint64_t to, std::int32_t locations, Difference& difference) const;
-  static std::uint64_t adjust(Shares& shares, const Difference& difference, Location owner,
-                              std::uint64_t bytes) {
-    if (owner < 0 || owner >= difference.locations) return 0;
-    shares.at[owner] += bytes;
-    return bytes;
+  static constexpr std::uint8_t kNobody = 0xff;
+  // A word of the table.
+  template <class T>
+  static T peek(const T& word) {
+    return __atomic_load_n(&word, __ATOMIC_RELAXED);
   }
+  static constexpr std::size_t kFew = 4;  // so many blocks are faster looked at one by one
+  // What to add where; a location may occur again, and what was too much be taken away (bytes wrap round).
+  struct Parts {
+    std::int32_t count = 0;
+    Location at[kMaxLocations + 3];
+    std::uint64_t bytes[kMaxLocations + 3];
+    void add(Location where, std::uint64_t more) {
+      at[count] = where;
+      bytes[count++] = more;
+    }
+  };
+  void divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const;
   // What of a row belongs to the checkpoint, and what to the block itself.
   const std::uint32_t* whole_counts(std::size_t block) const;
   const std::uint8_t* counts(std::size_t block) const;
-  const std::uint8_t* owners() const;
-  std::size_t block_of(std::uint64_t offset) const;
+  std::size_t block_of(std::uint64_t offset) const {
+    const std::size_t block = quotient(offset, block_bytes_);
+    return block < blocks_ ? block : blocks_;
+  }
 
   const void* memory_ = nullptr;
   std::size_t blocks_ = 0;

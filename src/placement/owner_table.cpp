@@ -37,6 +37,12 @@ void OwnerTable::attach(void* memory, std::uint64_t base, std::size_t managed_by
   size_.store(granules * kGranule, std::memory_order_release);
 }
 
+BlockTable OwnerTable::blocks_of(const Slot& slot) {
+  return BlockTable(
+      slot.block_memory.load(std::memory_order_relaxed), slot.block_count.load(std::memory_order_relaxed),
+      slot.block_bytes.load(std::memory_order_relaxed), slot.block_locations.load(std::memory_order_relaxed));
+}
+
 // Made field by field: an object that is cleared first costs as much as the rest of a query.
 [[gnu::always_inline]] inline OwnerTable::Region OwnerTable::copy_of(const Slot& slot) {
   const Layout::Form form = slot.form.load(std::memory_order_relaxed);
@@ -49,19 +55,14 @@ void OwnerTable::attach(void* memory, std::uint64_t base, std::size_t managed_by
                      .extra = slot.extra.load(std::memory_order_relaxed),
                      .unit = slot.unit.load(std::memory_order_relaxed),
                      .shape = slot.shape.load(std::memory_order_relaxed),
-                     .blocks = form == Layout::Form::blocks
-                                   ? BlockTable(slot.block_memory.load(std::memory_order_relaxed),
-                                                slot.block_count.load(std::memory_order_relaxed),
-                                                slot.block_bytes.load(std::memory_order_relaxed),
-                                                slot.block_locations.load(std::memory_order_relaxed))
-                                   : BlockTable()}};
+                     .blocks = form == Layout::Form::blocks ? blocks_of(slot) : BlockTable()}};
 }
 
 bool OwnerTable::read(RegionId id, Region& copy, std::uint32_t& version) const {
   const Slot& slot = slots_[id];
   version = slot.version.load(std::memory_order_acquire);
   copy = copy_of(slot);
-  return (version & 1) == 0 && unchanged(id, version);
+  return (version & 1) == 0 && unchanged(slot, version);
 }
 
 bool OwnerTable::find(std::uint64_t address, Region& copy) const {
@@ -78,25 +79,22 @@ Location OwnerTable::owner(std::uint64_t address) const {
     return kUnknown;
   const Location owner = region.layout.owner(address);
   // Only a block table lies outside of the copy.
-  return region.layout.form != Layout::Form::blocks || unchanged(id, version) ? owner : kUnknown;
+  return region.layout.form != Layout::Form::blocks || unchanged(slots_[id], version) ? owner : kUnknown;
 }
 
-bool OwnerTable::add_plain(ByteRange range, Shares& shares) const {
-  const RegionId id = id_at(range.begin);
-  if (id == 0) return false;
-  const Slot& slot = slots_[id];
-  const std::uint32_t version = slot.version.load(std::memory_order_acquire);
-  const Shape* const shape = slot.shape.load(std::memory_order_relaxed);
+bool OwnerTable::add_divided(const Slot& slot, std::uint32_t version, ByteRange range, Shares& shares) const {
   const std::uint64_t anchor = slot.anchor.load(std::memory_order_relaxed);
-  const std::uint64_t grain = slot.grain.load(std::memory_order_relaxed);
-  if (slot.form.load(std::memory_order_relaxed) != Layout::Form::cyclic ||
-      slot.extra.load(std::memory_order_relaxed) != 0 || grain == 0 ||
-      range.begin < slot.begin.load(std::memory_order_relaxed) ||
-      range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
-      (version & 1) != 0 || !unchanged(id, version) || !shape->is_plain(shares))
-    return false;
-  add_plain_shares(*shape, grain, range.begin - anchor, range.end - anchor, shares);
-  return true;
+  if (const std::int32_t slots = slot.plain_slots.load(std::memory_order_relaxed); slots != 0) {
+    const std::uint64_t grain = slot.grain.load(std::memory_order_relaxed);
+    if (!takes_plain_slots(shares, slots) || !unchanged(slot, version)) return false;
+    add_plain_shares(slots, grain, range.begin - anchor, range.end - anchor, shares);
+    return true;
+  }
+  if (slot.form.load(std::memory_order_relaxed) != Layout::Form::blocks) return false;
+  const BlockTable blocks = blocks_of(slot);
+  // Between two writings the fields need not fit together; what they say of the table's memory must.
+  return unchanged(slot, version) && blocks.add_shares(range.begin - anchor, range.end - anchor, shares,
+                                                       [&] { return unchanged(slot, version); });
 }
 
 void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
@@ -114,7 +112,7 @@ void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
     const Slot& slot = slots_[id];  // that of id 0 is nobody's, and empty
     const std::uint32_t version = slot.version.load(std::memory_order_acquire);
     const Region region = copy_of(slot);
-    if ((version & 1) != 0 || !unchanged(id, version) || at < region.begin || at >= region.end) {
+    if ((version & 1) != 0 || !unchanged(slot, version) || at < region.begin || at >= region.end) {
       // Nobody's: on to the next granule.
       const std::uint64_t next = std::min(range.end, (at | (kGranule - 1)) + 1);
       if (!manages(at) || next <= at) break;
@@ -128,7 +126,7 @@ void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
     } else {
       const std::uint64_t anchor = region.layout.anchor;
       if (!region.layout.blocks.add_shares(at - anchor, end - anchor, shares,
-                                           [&] { return unchanged(id, version); }))
+                                           [&] { return unchanged(slot, version); }))
         shares.unknown += end - at;
     }
     at = end;
@@ -145,6 +143,10 @@ void OwnerTable::write(RegionId id, const Region& region) {
   slot.begin.store(region.begin, std::memory_order_relaxed);
   slot.end.store(region.end, std::memory_order_relaxed);
   slot.form.store(layout.form, std::memory_order_relaxed);
+  const bool plain = layout.form == Layout::Form::cyclic && layout.extra == 0 && layout.grain != 0 &&
+                     layout.shape->is_plain();
+  slot.plain_slots.store(static_cast<std::uint8_t>(plain ? layout.shape->slots : 0),
+                         std::memory_order_relaxed);
   slot.single.store(layout.single, std::memory_order_relaxed);
   slot.anchor.store(layout.anchor, std::memory_order_relaxed);
   slot.grain.store(layout.grain, std::memory_order_relaxed);

@@ -44,10 +44,25 @@ class OwnerTable {
   void add_shares(ByteRange range, Shares& shares) const {
     if (!add_computed(range, shares)) add_pieces(range, shares);
   }
-  /// The same for a range in one region whose bytes are all at one location or spread evenly, as most are: in
-  /// a few instructions. False, and nothing added: it is another.
+  /// The same for a range in one region whose bytes are all at one location, spread evenly or dealt block by
+  /// block, as most are: without a copy of the region. False, and nothing added: it is another.
   bool add_computed(ByteRange range, Shares& shares) const {
-    return add_whole(range, shares) || add_plain(range, shares);
+    const RegionId id = id_at(range.begin);
+    if (id == 0) return false;
+    const Slot& slot = slots_[id];
+    const std::uint32_t version = slot.version.load(std::memory_order_acquire);
+    if (range.begin < slot.begin.load(std::memory_order_relaxed) ||
+        range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
+        (version & 1) != 0)
+      return false;
+    if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single)
+      return add_divided(slot, version, range, shares);
+    const Location single = slot.single.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(single) >= static_cast<std::uint32_t>(shares.locations) ||
+        !unchanged(slot, version))
+      return false;
+    shares.at[single] += range.end - range.begin;
+    return true;
   }
   /// The same for any other range.
   void add_pieces(ByteRange range, Shares& shares) const;
@@ -78,6 +93,7 @@ class OwnerTable {
   struct alignas(64) Slot {
     std::atomic<std::uint32_t> version;  // odd: being written
     std::atomic<Layout::Form> form;
+    std::atomic<std::uint8_t> plain_slots;  // of a cyclic form all of whose slots are alike; or 0
     std::atomic<Location> single;
     std::atomic<std::uint64_t> begin, end, anchor, grain;
     std::atomic<const Shape*> shape;
@@ -89,29 +105,14 @@ class OwnerTable {
     RegionId next_free;  // writers'
   };
 
-  // All its bytes at one location; and spread evenly.
-  bool add_whole(ByteRange range, Shares& shares) const {
-    const RegionId id = id_at(range.begin);
-    if (id == 0) return false;
-    const Slot& slot = slots_[id];
-    const std::uint32_t version = slot.version.load(std::memory_order_acquire);
-    const Location single = slot.single.load(std::memory_order_relaxed);
-    if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single ||
-        range.begin < slot.begin.load(std::memory_order_relaxed) ||
-        range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
-        (version & 1) != 0 ||
-        static_cast<std::uint32_t>(single) >= static_cast<std::uint32_t>(shares.locations) ||
-        !unchanged(id, version))
-      return false;
-    shares.at[single] += range.end - range.begin;
-    return true;
-  }
-  bool add_plain(ByteRange range, Shares& shares) const;
+  // Of a range in the region, if that has not changed.
+  bool add_divided(const Slot& slot, std::uint32_t version, ByteRange range, Shares& shares) const;
+  static BlockTable blocks_of(const Slot& slot);
   static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;
-  bool unchanged(RegionId id, std::uint32_t version) const {
+  static bool unchanged(const Slot& slot, std::uint32_t version) {
     std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release fence in write()
-    return slots_[id].version.load(std::memory_order_relaxed) == version;
+    return slot.version.load(std::memory_order_relaxed) == version;
   }
   void write(RegionId id, const Region& region);
 

@@ -75,10 +75,10 @@ memory::PageMap::Knowledge add_rows(const FootprintRange& range, Shares& sum) {
   return all;
 }
 
-void add_shares(const FootprintRange& range, Shares& sum, memory::PageMap::Knowledge& all) {
-  if (HEARTH_UNLIKELY(range.rows > 1)) return add(all, add_rows(range, sum));
-  const ByteRange bytes = bytes_from(range.begin, range.length);
-  add(all, memory::where_is(bytes, sum));
+// Of any range, where the owner table alone does not tell. Out of the way of those where it does.
+[[gnu::noinline]] void add_others(const FootprintRange& range, Shares& sum, memory::PageMap::Knowledge& all) {
+  add(all, HEARTH_UNLIKELY(range.rows > 1) ? add_rows(range, sum)
+                                           : memory::where_is(bytes_from(range.begin, range.length), sum));
 }
 
 // Asks the kernel about all ranges, some at a time. False when it refuses.
@@ -235,22 +235,20 @@ void resolve(Footprint& footprint, placement::Need& need) {
   const std::int32_t locations = need.read.locations;
   const FootprintRange* const first = footprint.ranges;
   const FootprintRange* const end = first + footprint.count;
-  const bool marked = std::any_of(first, end, [](const FootprintRange& range) { return range.decides; });
+  bool marked = false;
+  for (const FootprintRange* range = first; range != end; ++range) marked |= range->decides;
   for (bool asked = false;; asked = true) {
     memory::PageMap::Knowledge all;
     Shares both(locations);  // what is read and written
-    bool any_both = false;
+    Shares* const sums[] = {nullptr, &need.read, &need.written, &both};
     for (const FootprintRange* range = first; range != end; ++range) {
       if (marked && !range->decides) continue;
-      const bool is_both = range->access == placement::Access::read_write;
-      any_both |= is_both;
-      add_shares(*range,
-                 is_both                                    ? both
-                 : range->access == placement::Access::read ? need.read
-                                                            : need.written,
-                 all);
+      Shares& sum = *sums[static_cast<unsigned>(range->access)];
+      if (HEARTH_UNLIKELY(range->rows > 1) ||
+          !memory::owner_table.add_computed(bytes_from(range->begin, range->length), sum))
+        add_others(*range, sum, all);
     }
-    if (any_both) need.add(both, placement::Access::read_write);
+    need.add(both, placement::Access::read_write);
     footprint.untouched = all.untouched != 0;
     if (all.missing + all.old == 0 || asked || !learn(footprint)) return;
     need = placement::Need(locations);
