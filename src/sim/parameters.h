@@ -1,0 +1,84 @@
+// What the simulator needs to know of a machine beyond topology::Machine: the table [simulator] of a model
+// file (schema: docs/simulator.md). Pure; the reader checks every figure and refuses one without a source
+// mark.
+#pragma once
+
+#include <cstdint>
+
+#include <string>
+#include <vector>
+
+#include "sim/workload.h"
+
+namespace hearth::sim {
+
+/// A figure of a model. Where only a range is known, results over it are bands.
+struct Figure {
+  double value = 0;
+  double low = 0;  // low == high == value: known
+  double high = 0;
+  char mark = 0;  // P, M, S, C or A, as in the model files
+
+  bool known() const { return low == high; }
+};
+
+struct PatternSpeed {
+  Figure misses_in_flight;  // of one core
+  Figure overlap;           // 0 to 1: how much of the shorter of computing and waiting the longer one hides
+};
+
+/// A directed link between two nodes, as indices of topology::Machine::nodes.
+struct Link {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  Figure gbs;
+};
+
+struct Parameters {
+  Figure clock_ghz;
+  std::uint32_t line_bytes = 64;
+  std::uint32_t page_bytes = 4096;
+  PatternSpeed patterns[kPatterns];
+
+  std::vector<Figure> memory_gbs;  // by location: a node's controllers, or what a home cache serves
+  std::vector<Link> links;
+  /// By from * nodes + to: indices of links that the answer to a request takes on its way from the node of
+  /// the memory to that of the core; empty on the diagonal. Shortest ways, the first of equals.
+  std::vector<std::vector<std::uint32_t>> routes;
+  Figure remote_occupancy;  // of the serving node, by a byte that leaves it; a byte that stays takes 1
+  Figure write_occupancy;   // by a written byte: fill and write-back are 2
+  Figure write_latency;     // of a written line by a read one, where the model has no write latencies
+  Figure coherence_gbs;     // all misses of the machine together; 0: no such limit
+
+  /// A task's reuse of what its worker's node (or home cache) kept, and of its own private cache.
+  std::uint64_t llc_bytes = 0;  // per location
+  std::uint64_t private_bytes = 0;
+  Figure llc_ns;  // a line from the last-level cache
+
+  Figure off_chip_ns;   // home caches: more for a line that its home does not hold
+  Figure off_chip_gbs;  // and all of those together; 0: no such limit
+
+  // What scheduling costs, in nanoseconds.
+  Figure create_ns;
+  Figure deal_ns;       // to resolve a footprint and to put the task into another's inbox
+  Figure take_ns;       // from the own deque or inbox
+  Figure steal_ns;      // one attempt at the nearest
+  Figure steal_hop_ns;  // more per step of distance
+  Figure backoff_min_ns;
+  Figure backoff_max_ns;
+  Figure wake_ns;
+
+  // Migration.
+  Figure move_pages_base_us;
+  Figure move_pages_us;  // per page
+  Figure move_thread_us;
+  Figure fault_us;  // next touch: per page that is touched
+
+  /// The names of all figures with a range, "patterns.stream.overlap", in the order of draw().
+  std::vector<std::string> ranges() const;
+  /// The same with every range replaced by one value of it: `unit` in [0, 1) for each, in the order of
+  /// ranges().
+  Parameters drawn(const std::vector<double>& unit) const;
+};
+
+}  // namespace hearth::sim
