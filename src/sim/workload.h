@@ -54,10 +54,14 @@ struct Access {
   std::uint64_t pitch = 0;
   std::uint32_t rows = 1;
   RegionIndex region = 0;
-  float passes = 1;  // how often all of it is walked through
+  /// How often all of it is walked through; 0: declared, yet never touched. A pass after the first finds in
+  /// the private cache what it left there if this access fits together with what the work's other accesses
+  /// move meanwhile: their bytes x min(1, their passes / these).
+  float passes = 1;
   placement::Access mode = placement::Access::read;
   Pattern pattern = Pattern::stream;
-  /// The policy gets to see it (a depend or affinity clause names it). Others cost time all the same.
+  /// The policy gets to see it (a depend or affinity clause names it). Others cost time all the same. What a
+  /// task touches in several works is declared in one of them, or it would count as often.
   bool declared = true;
   /// The program says that this is what the task works on (hearth_task_footprint's mark).
   bool intense = false;
