@@ -6,9 +6,12 @@
 #include <cstdint>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/workload.h"
+#include "topology/machine.h"
 
 namespace hearth::sim {
 
@@ -17,7 +20,7 @@ struct Figure {
   double value = 0;
   double low = 0;  // low == high == value: known
   double high = 0;
-  char mark = 0;  // P, M, S, C or A, as in the model files
+  char mark = 0;  // P, M, S, C, A or H, as in the model files
 
   bool known() const { return low == high; }
 };
@@ -32,6 +35,14 @@ struct Link {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   Figure gbs;
+  std::uint32_t group = 0;  // of Parameters::link_groups: links given by one figure have one value in a draw
+};
+
+/// How much longer a line takes from memory at this distance (of Machine::node_distance) than from the step
+/// before; the first step is local memory. So no draw makes what is farther nearer.
+struct LatencyStep {
+  std::uint32_t distance = 10;
+  Figure more_ns;
 };
 
 struct Parameters {
@@ -41,10 +52,18 @@ struct Parameters {
   PatternSpeed patterns[kPatterns];
 
   std::vector<Figure> memory_gbs;  // by location: a node's controllers, or what a home cache serves
+  bool memory_alike = false;       // they are one figure, with one value in a draw
   std::vector<Link> links;
+  std::vector<std::string> link_groups;  // their names
   /// By from * nodes + to: indices of links that the answer to a request takes on its way from the node of
   /// the memory to that of the core; empty on the diagonal. Shortest ways, the first of equals.
   std::vector<std::vector<std::uint32_t>> routes;
+  /// From the CPUs of a node (row) to the memory of a node (column), by the steps' present values or, without
+  /// steps, as the machine has it. Empty where home caches are the locations: Machine::home_latency_ns is
+  /// known exactly.
+  topology::Matrix<double> read_ns;
+  std::vector<LatencyStep> latency_steps;
+  topology::Matrix<std::uint32_t> latency_step_of;  // which step a pair of nodes is; empty without steps
   Figure remote_occupancy;  // of the serving node, by a byte that leaves it; a byte that stays takes 1
   Figure write_occupancy;   // by a written byte: fill and write-back are 2
   Figure write_latency;     // of a written line by a read one, where the model has no write latencies
@@ -74,11 +93,25 @@ struct Parameters {
   Figure move_thread_us;
   Figure fault_us;  // next touch: per page that is touched
 
-  /// The names of all figures with a range, "patterns.stream.overlap", in the order of draw().
+  /// The names of all figures with a range, "patterns.stream.overlap", in the order of drawn().
   std::vector<std::string> ranges() const;
   /// The same with every range replaced by one value of it: `unit` in [0, 1) for each, in the order of
   /// ranges().
   Parameters drawn(const std::vector<double>& unit) const;
 };
+
+struct LoadedParameters {
+  Parameters parameters;
+  /// "FILE:LINE: what; legal: ..." each, by line; empty: the parameters are good.
+  std::vector<std::string> problems;
+
+  bool ok() const { return problems.empty(); }
+  std::string error() const { return problems.empty() ? std::string() : problems.front(); }
+};
+
+/// The table [simulator] of the model that `machine` was read from. `file` is only named in messages.
+LoadedParameters parse_parameters(std::string_view text, const std::string& file,
+                                  const topology::Machine& machine);
+LoadedParameters load_parameters(const std::string& path, const topology::Machine& machine);
 
 }  // namespace hearth::sim
