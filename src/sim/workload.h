@@ -113,8 +113,8 @@ struct Workload {
   /// What of the time the recording does not explain by accesses: 0 for generators.
   double unexplained = 0;
 
-  /// Empty if all indices are in range, predecessors are earlier siblings and every task but [0] is created
-  /// once; else what is wrong and where.
+  /// Empty if all indices are in range, accesses lie in their regions, predecessors are earlier siblings, and
+  /// every task but [0] is created once; else what is wrong and where.
   std::string inconsistency() const;
 };
 
