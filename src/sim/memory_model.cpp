@@ -1,0 +1,224 @@
+#include "sim/memory_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::sim {
+
+using placement::Shares;
+
+namespace {
+
+constexpr bool reads(placement::Access mode) { return (static_cast<unsigned>(mode) & 1u) != 0; }
+constexpr bool writes(placement::Access mode) { return (static_cast<unsigned>(mode) & 2u) != 0; }
+
+std::uint64_t rounded(double bytes) { return static_cast<std::uint64_t>(bytes + 0.5); }
+
+}  // namespace
+
+MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& machine,
+                         const Parameters& parameters, std::span<const std::uint32_t> workers, PageMap& pages,
+                         Fluid& fluid)
+    : workload_(workload),
+      pages_(pages),
+      locations_(static_cast<std::int32_t>(workers.size())),
+      home_caches_(machine.location_kind == topology::LocationKind::home_cache),
+      ps_per_cycle_(1000 / parameters.clock_ghz.value),
+      llc_ns_(parameters.llc_ns.value),
+      off_chip_ns_(parameters.off_chip_ns.value),
+      write_occupancy_(std::max(parameters.write_occupancy.value, 1.0)),
+      private_bytes_(parameters.private_bytes),
+      caches_(workers.size(), parameters.llc_bytes),
+      misses_(workers.size() * workers.size(), 0) {
+  for (std::size_t i = 0; i < kPatterns; ++i) {
+    const PatternSpeed& pattern = parameters.patterns[i];
+    speeds_[i] = {1 / (std::max(pattern.misses_in_flight.value, 1e-3) * parameters.line_bytes),
+                  pattern.overlap.value};
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    controllers_.push_back(fluid.add_resource(parameters.memory_gbs[i].value));
+    llc_part_.push_back(static_cast<double>(parameters.llc_bytes) / std::max(workers[i], 1u));
+  }
+  for (const Link& link : parameters.links) links_.push_back(fluid.add_resource(link.gbs.value));
+  if (parameters.coherence_gbs.value > 0) {
+    coherent_ = true;
+    coherence_ = fluid.add_resource(parameters.coherence_gbs.value);
+  }
+  if (parameters.off_chip_gbs.value > 0) {
+    off_chip_limited_ = true;
+    off_chip_ = fluid.add_resource(parameters.off_chip_gbs.value);
+  }
+  weight_.resize(controllers_.size() + links_.size() + coherent_ + off_chip_limited_, 0);
+  make_ways(machine, parameters);
+}
+
+double MemoryModel::latency(const topology::Machine& machine, const Parameters& parameters, std::size_t from,
+                            std::size_t to, bool write) const {
+  const topology::Location& here = machine.locations[from];
+  const topology::Location& home = machine.locations[to];
+  if (home_caches_) {
+    const double read =
+        machine.home_latency_ns.at(static_cast<std::size_t>(here.llc), static_cast<std::size_t>(home.llc));
+    return write ? read * parameters.write_latency.value : read;
+  }
+  const auto row = static_cast<std::size_t>(here.node), column = static_cast<std::size_t>(home.node);
+  const double read = parameters.read_ns.at(row, column);
+  if (!write) return read;
+  if (!machine.write_latency_ns.empty() && machine.write_latency_ns.at(row, column) > 0)
+    return machine.write_latency_ns.at(row, column);
+  return read * parameters.write_latency.value;
+}
+
+void MemoryModel::make_ways(const topology::Machine& machine, const Parameters& parameters) {
+  const std::size_t nodes = machine.nodes.size();
+  const auto enter_route = [&](std::size_t from, std::size_t to) {
+    if (from == to || parameters.routes.empty()) return std::uint32_t{0};
+    const auto& route = parameters.routes[from * nodes + to];
+    for (const std::uint32_t link : route) way_links_.push_back(links_[link]);
+    return static_cast<std::uint32_t>(route.size());
+  };
+  for (std::size_t here = 0; here < controllers_.size(); ++here) {
+    for (std::size_t home = 0; home < controllers_.size(); ++home) {
+      Way& way = ways_.emplace_back();
+      way.read_ns = latency(machine, parameters, here, home, false);
+      way.write_ns = latency(machine, parameters, here, home, true);
+      way.occupancy = here == home ? 1 : std::max(parameters.remote_occupancy.value, 1.0);
+      const int node = machine.locations[here].node, other = machine.locations[home].node;
+      const bool routed = !home_caches_ && node >= 0 && other >= 0;
+      way.first_fill = static_cast<std::uint32_t>(way_links_.size());
+      way.fills = routed ? enter_route(static_cast<std::size_t>(other), static_cast<std::size_t>(node)) : 0;
+      way.first_back = static_cast<std::uint32_t>(way_links_.size());
+      way.backs = routed ? enter_route(static_cast<std::size_t>(node), static_cast<std::size_t>(other)) : 0;
+    }
+  }
+}
+
+// What the work moves between two passes of the access over a byte, its own bytes included.
+double MemoryModel::beside(const Work& work, const Access& access) const {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < work.accesses; ++i) {
+    const Access& other = workload_.accesses[work.first_access + i];
+    const double bytes = static_cast<double>(other.length) * other.rows;
+    sum += bytes * std::min(1.0, static_cast<double>(other.passes) / static_cast<double>(access.passes));
+  }
+  return sum;
+}
+
+// `bytes` of an extent of `total` that lies as `shares` say, which may be several passes over it. Each home's
+// part is whole bytes, and nothing is lost to rounding.
+double MemoryModel::move(const Shares& shares, std::uint64_t total, std::uint64_t bytes, bool write,
+                         Location here, Moved& moved) const {
+  if (bytes == 0) return 0;
+  const std::uint64_t passes = bytes / total, rest = bytes % total;
+  const double part_of_rest = static_cast<double>(rest) / static_cast<double>(total);
+  std::uint64_t* to = write ? moved.written : moved.filled;
+  const Way* ways = &way(here, 0);
+  std::uint64_t before = 0, given = 0;
+  double ns = 0;
+  const auto add = [&](Location home, std::uint64_t share) {
+    std::uint64_t part = share * passes;
+    if (rest != 0) {
+      before += share;
+      const std::uint64_t until =
+          before == total ? rest : std::min(rest, rounded(static_cast<double>(before) * part_of_rest));
+      part += until - given;
+      given = until;
+    }
+    to[home] += part;
+    ns += static_cast<double>(part) * (write ? ways[home].write_ns : ways[home].read_ns);
+  };
+  for (Location home = 0; home < locations_; ++home)
+    if (shares.at[home] != 0) add(home, shares.at[home]);
+  if (shares.unknown != 0) add(here, shares.unknown);  // what nobody has placed counts as near
+  return ns;
+}
+
+std::uint64_t MemoryModel::fetched_from_outside(const Shares& shares, std::uint64_t identity) {
+  std::uint64_t held = 0;
+  for (Location home = 0; home < locations_; ++home) {
+    if (shares.at[home] == 0) continue;
+    const auto at = static_cast<std::size_t>(home);
+    held += caches_.use(at, identity + at * 0x9e3779b97f4a7c15u, shares.at[home]);
+  }
+  return shares.known() - std::min(held, shares.known());
+}
+
+double MemoryModel::walk(const Work& work, const Access& access, Location here, Moved& moved) {
+  const Extent extent = Extent::of(access);
+  const std::uint64_t total = extent.bytes();
+  if (total == 0 || access.passes <= 0) return 0;
+  pages_.touch(extent, here);
+  const Shares& shares = pages_.shares_of(extent);
+  const bool write = writes(access.mode);
+  const Speed& speed = speeds_[static_cast<std::size_t>(access.pattern)];
+  const auto passes = static_cast<double>(access.passes);
+  const std::uint64_t first = passes >= 1 ? total : rounded(static_cast<double>(total) * passes);
+  const std::uint64_t later = passes > 1 ? rounded(static_cast<double>(total) * (passes - 1)) : 0;
+  const bool private_serves = later == 0 || beside(work, access) <= static_cast<double>(private_bytes_);
+  const std::uint64_t identity = extent.identity();
+
+  if (home_caches_) {
+    // Later passes come from the home again, or are written through to it.
+    const std::uint64_t bytes = first + (private_serves && !write ? 0 : later);
+    const double ns = move(shares, total, bytes, write, here, moved);
+    const std::uint64_t outside = std::min(first, fetched_from_outside(shares, identity));
+    hits_ += bytes - outside;
+    moved.off_chip += outside;
+    return (ns + static_cast<double>(outside) * off_chip_ns_) * speed.per_line_ns;
+  }
+
+  const auto at = static_cast<std::size_t>(here);
+  const std::uint64_t held =
+      std::min(first, write ? caches_.write(at, identity, total) : caches_.use(at, identity, total));
+  std::uint64_t hit = held, missed = first - held;
+  if (!private_serves) (beside(work, access) <= llc_part_[at] ? hit : missed) += later;
+  hits_ += hit;
+  const double ns = move(shares, total, missed, write, here, moved);
+  return (ns + static_cast<double>(hit) * llc_ns_) * speed.per_line_ns;
+}
+
+MemoryModel::Demand MemoryModel::begin(const Work& work, Location here) {
+  const double computing = static_cast<double>(work.cycles) * ps_per_cycle_;
+  if (work.accesses == 0) return {static_cast<Time>(computing + 0.5), 0, {}};
+  Moved moved;
+  std::fill_n(moved.filled, locations_, 0);
+  std::fill_n(moved.written, locations_, 0);
+  double waiting = 0, hidden = 0;
+  for (std::uint32_t i = 0; i < work.accesses; ++i) {
+    const Access& access = workload_.accesses[work.first_access + i];
+    const double ps = 1000 * walk(work, access, here, moved);
+    waiting += ps;
+    hidden += ps * speeds_[static_cast<std::size_t>(access.pattern)].overlap;
+  }
+  const double overlap = waiting > 0 ? hidden / waiting : 1;
+  const double alone = std::max(computing, waiting) + (1 - overlap) * std::min(computing, waiting);
+
+  used_.clear();
+  uses_.clear();
+  std::uint64_t bytes = 0;
+  std::uint64_t* row = &misses_[static_cast<std::size_t>(here) * controllers_.size()];
+  for (Location home = 0; home < locations_; ++home) {
+    const std::uint64_t filled = moved.filled[home], written = moved.written[home];
+    if ((filled | written) == 0) continue;
+    bytes += filled + written;
+    row[home] += filled + written;
+    const Way& to = way(here, home);
+    const double back = static_cast<double>(written) * (write_occupancy_ - 1);
+    const double in = static_cast<double>(filled + written);
+    use(controllers_[static_cast<std::size_t>(home)], (in + back) * to.occupancy);
+    for (std::uint32_t k = 0; k < to.fills; ++k) use(way_links_[to.first_fill + k], in);
+    if (back > 0)
+      for (std::uint32_t k = 0; k < to.backs; ++k) use(way_links_[to.first_back + k], back);
+  }
+  if (bytes == 0) return {static_cast<Time>(alone + 0.5), 0, {}};
+  if (coherent_) use(coherence_, static_cast<double>(bytes));
+  if (off_chip_limited_ && moved.off_chip != 0) use(off_chip_, static_cast<double>(moved.off_chip));
+  const auto whole = static_cast<double>(bytes);
+  for (const Fluid::Resource resource : used_) {
+    uses_.push_back({resource, weight_[resource] / whole});
+    weight_[resource] = 0;
+  }
+  return {std::max<Time>(static_cast<Time>(std::ceil(alone)), 1), whole, uses_};
+}
+
+}  // namespace hearth::sim

@@ -1,0 +1,187 @@
+#include "sim/page_map.h"
+
+#include <algorithm>
+
+#include "placement/owner_table.h"
+
+namespace hearth::sim {
+
+using placement::Distribution;
+using placement::Kind;
+using placement::Layout;
+using placement::Shares;
+
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 31;
+  x *= 0x9e3779b97f4a7c15u;
+  x ^= x >> 29;
+  x *= 0xbf58476d1ce4e5b9u;
+  return x ^ x >> 32;
+}
+
+struct OwnersByPage {
+  const std::uint8_t* owner;
+  const std::uint8_t* home_index;
+};
+
+int owner_of_page(std::size_t block, std::size_t, int, void* data) {
+  const auto* by_page = static_cast<const OwnersByPage*>(data);
+  return by_page->home_index[by_page->owner[block]];
+}
+
+}  // namespace
+
+std::uint64_t Extent::identity() const {
+  std::uint64_t x = mix(offset + (std::uint64_t{region} << 40));
+  x = mix(x + length);
+  return rows == 1 ? x : mix(x + pitch * 0x10001 + rows);
+}
+
+PageMap::PageMap(const Workload& workload, const Setup& setup)
+    : locations_(setup.view.locations), page_bytes_(setup.page_bytes) {
+  const auto count = static_cast<std::size_t>(locations_);
+  home_index_.resize(count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!setup.machine.locations[i].holds_memory) continue;
+    home_index_[i] = static_cast<std::uint8_t>(homes_.count);
+    homes_.at[homes_.count++] = static_cast<Location>(i);
+  }
+  std::vector<Location> near(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    policy::order_by_distance(setup.view, static_cast<Location>(i), near.data());
+    const auto home = std::find_if(near.begin(), near.end(), [&](Location where) {
+      return setup.machine.locations[static_cast<std::size_t>(where)].holds_memory;
+    });
+    nearest_home_.push_back(home == near.end() ? 0 : *home);
+  }
+  equal_ = make_shape(homes_, nullptr);
+  weighted_ = make_shape(homes_, setup.what.weights);
+
+  // Whole pages of a home cache machine move as one, unless the distribution goes round line by line.
+  const bool lines = setup.machine.location_kind == topology::LocationKind::home_cache;
+  const std::uint64_t unit = lines ? setup.line_bytes : setup.page_bytes;
+  std::uint64_t address = placement::OwnerTable::kGranule, ordinal = 0;
+  const Location initial = home_near(setup.workers[0]);
+  for (const Region& region : workload.regions) {
+    Pages& pages = pages_.emplace_back();
+    pages.base = address;
+    pages.bytes = region.bytes;
+    address += (region.bytes / placement::OwnerTable::kGranule + 1) * placement::OwnerTable::kGranule;
+    const Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
+    if (what.kind != Kind::standard && what.kind != Kind::environment) {
+      placement::Allocation allocation{pages.base, pages.bytes, unit, initial, ordinal};
+      if (what.kind == Kind::coarse) ++ordinal;
+      if (what.kind == Kind::custom) {
+        const std::uint64_t block =
+            std::max<std::uint64_t>((what.block_bytes + setup.page_bytes - 1) / setup.page_bytes, 1) *
+            setup.page_bytes;
+        make_table(pages, what, block);
+      } else {
+        pages.layout = lay_out(what, allocation, homes_, &equal_, &weighted_, {});
+      }
+      continue;
+    }
+    const std::uint64_t units = (pages.bytes + setup.page_bytes - 1) / setup.page_bytes;
+    switch (region.first_touch) {
+      case FirstTouch::initial_thread:
+        pages.layout.form = Layout::Form::single;
+        pages.layout.single = initial;
+        break;
+      case FirstTouch::by_parts:
+        pages.owner.resize(units);
+        for (std::uint64_t i = 0; i < units; ++i) {
+          // The worker whose part holds the page's first byte.
+          const std::size_t worker = static_cast<std::size_t>(
+              static_cast<unsigned __int128>(i) * setup.page_bytes * setup.workers.size() / pages.bytes);
+          pages.owner[i] = static_cast<std::uint8_t>(home_near(setup.workers[worker]));
+        }
+        table_of_owners(pages);
+        break;
+      case FirstTouch::by_writer:
+        pages.owner.resize(units, kUntouched);
+        pages.untouched = units;
+        break;
+    }
+  }
+  remembered_.resize(kRemembered);
+}
+
+void PageMap::make_table(Pages& pages, const Distribution& what, std::uint64_t block_bytes) {
+  const std::uint64_t blocks = (pages.bytes + block_bytes - 1) / block_bytes;
+  if (blocks == 0) return;
+  const std::size_t needed = placement::BlockTable::bytes_needed(blocks, homes_);
+  pages.table.reset(new std::uint64_t[(needed + 7) / 8]());
+  pages.layout.form = Layout::Form::blocks;
+  pages.layout.anchor = pages.base;
+  pages.layout.unit = page_bytes_;
+  pages.layout.blocks = placement::BlockTable(pages.table.get(), what, homes_, blocks, block_bytes);
+}
+
+void PageMap::table_of_owners(Pages& pages) {
+  OwnersByPage by_page{pages.owner.data(), home_index_.data()};
+  Distribution what{.kind = Kind::custom, .owner = owner_of_page, .data = &by_page};
+  make_table(pages, what, page_bytes_);
+  std::vector<std::uint8_t>().swap(pages.owner);
+}
+
+void PageMap::add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t end, Shares& shares) const {
+  if (pages.owner.empty()) {
+    pages.layout.add_shares(pages.base + begin, pages.base + end, shares);
+    return;
+  }
+  while (begin < end) {
+    const std::uint64_t page = begin / page_bytes_;
+    const std::uint64_t stop = std::min(end, (page + 1) * page_bytes_);
+    const std::uint8_t owner = pages.owner[page];
+    shares.add(owner == kUntouched ? placement::kUnknown : owner, stop - begin);
+    begin = stop;
+  }
+}
+
+void PageMap::add_shares(const Extent& extent, Shares& shares) const {
+  if (extent.length == 0) return;
+  const Pages& pages = pages_[extent.region];
+  if (pages.layout.form == Layout::Form::single) {
+    shares.add(pages.layout.single, extent.bytes());
+    return;
+  }
+  std::uint64_t begin = extent.offset;
+  for (std::uint32_t row = 0; row < extent.rows; ++row, begin += extent.pitch)
+    add_piece(pages, begin, begin + extent.length, shares);
+}
+
+const Shares& PageMap::shares_of(const Extent& extent) {
+  const Pages& pages = pages_[extent.region];
+  if (extent.rows <= kManyRows || pages.untouched != 0 || pages.layout.form == Layout::Form::single) {
+    scratch_.clear(locations_);
+    add_shares(extent, scratch_);
+    return scratch_;
+  }
+  Remembered& slot = remembered_[extent.identity() % kRemembered];
+  if (!(slot.extent == extent)) {
+    slot.extent = extent;
+    slot.shares.clear(locations_);
+    add_shares(extent, slot.shares);
+  }
+  return slot.shares;
+}
+
+void PageMap::touch_untouched(const Extent& extent, Location where) {
+  Pages& pages = pages_[extent.region];
+  const auto owner = static_cast<std::uint8_t>(home_near(where));
+  if (extent.length == 0) return;
+  std::uint64_t begin = extent.offset;
+  for (std::uint32_t row = 0; row < extent.rows; ++row, begin += extent.pitch) {
+    const std::uint64_t last = (begin + extent.length - 1) / page_bytes_;
+    for (std::uint64_t page = begin / page_bytes_; page <= last; ++page) {
+      if (pages.owner[page] != kUntouched) continue;
+      pages.owner[page] = owner;
+      --pages.untouched;
+    }
+  }
+  if (pages.untouched == 0) table_of_owners(pages);
+}
+
+}  // namespace hearth::sim

@@ -1,0 +1,385 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+
+#include "policy/policies.h"
+
+namespace hearth::sim {
+namespace {
+
+Time ps(const Figure& ns) { return static_cast<Time>(std::max(ns.value, 0.0) * 1000 + 0.5); }
+
+std::vector<Location> locations_of(const std::vector<Seat>& seats) {
+  std::vector<Location> locations;
+  for (const Seat& seat : seats) locations.push_back(seat.location);
+  return locations;
+}
+
+std::vector<std::uint32_t> count_by_location(const std::vector<Location>& workers, std::int32_t locations) {
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(locations), 0);
+  for (const Location where : workers) ++count[static_cast<std::size_t>(where)];
+  return count;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Workload& workload, const topology::Machine& machine,
+                       const Parameters& parameters, const RunOptions& options)
+    : workload_(workload),
+      options_(options),
+      policy_(options.policy == nullptr ? policy::work_stealing : *options.policy),
+      deterministic_(options.deterministic),
+      view_(machine, options.significance, options.threshold),
+      seats_(seats_of(machine, options)),
+      worker_locations_(locations_of(seats_)),
+      workers_at_(count_by_location(worker_locations_, view_.machine().locations)),
+      pages_(workload, {machine, view_.machine(), options.distribution, options.everything,
+                        parameters.page_bytes, parameters.line_bytes, worker_locations_}),
+      memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
+      random_(options.seed),
+      timers_(seats_.size()),
+      create_(ps(parameters.create_ns)),
+      deal_(ps(parameters.deal_ns)),
+      take_(ps(parameters.take_ns)),
+      steal_(ps(parameters.steal_ns)),
+      steal_hop_(ps(parameters.steal_hop_ns)),
+      wake_(ps(parameters.wake_ns)),
+      first_pause_(std::max<Time>(ps(parameters.backoff_min_ns), 1000)),
+      longest_pause_(std::max(ps(parameters.backoff_max_ns), first_pause_)),
+      workers_(seats_.size()),
+      places_(workers_at_.size()),
+      inboxes_(workers_at_.size()) {
+  one_queue_ = policy_.one_queue();
+  neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.machine().locations > 1;
+  for (WorkerIndex i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    worker.location = worker.result.location = worker_locations_[i];
+    worker.last_victim = i + 1 < workers_.size() ? i + 1 : 0;
+    worker.pause = first_pause_;
+    places_[static_cast<std::size_t>(worker.location)].workers.push_back(i);
+    staffed_ |= std::uint64_t{1} << worker.location;
+  }
+  index_tasks();
+}
+
+// Who made whom is known as tasks are made; what a task has before and after it is worked out here.
+void Simulation::index_tasks() {
+  const std::size_t count = workload_.tasks.size();
+  parent_.assign(count, kNobody);
+  pending_.assign(count, 0);
+  unfinished_.assign(count, 0);
+  incomplete_.assign(count, 0);
+  flags_.assign(count, 0);
+  runner_.assign(count, 0);
+  for (std::size_t t = 0; t < count; ++t) {
+    const Task& task = workload_.tasks[t];
+    pending_[t] = task.predecessors;
+    if (task.predecessors != 0) flags_[t] |= kNamesDepend;
+    for (std::uint32_t s = 0; s < task.steps && (flags_[t] & kFootprint) == 0; ++s) {
+      const Step step = workload_.steps[task.first_step + s];
+      if (step.kind != Step::Kind::work) continue;
+      const Work& work = workload_.works[step.index];
+      for (std::uint32_t a = 0; a < work.accesses; ++a)
+        if (workload_.accesses[work.first_access + a].declared) flags_[t] |= kFootprint | kNamesDepend;
+    }
+  }
+  if (workload_.predecessors.empty()) return;
+  first_successor_.assign(count + 1, 0);
+  for (const Task& task : workload_.tasks)
+    for (std::uint32_t i = 0; i < task.predecessors; ++i)
+      ++first_successor_[workload_.predecessors[task.first_predecessor + i] + 1];
+  for (std::size_t t = 0; t < count; ++t) first_successor_[t + 1] += first_successor_[t];
+  successor_.resize(first_successor_[count]);
+  // Filled from the ends, so that the starts are right afterwards.
+  for (std::size_t t = count; t-- > 0;) {
+    const Task& task = workload_.tasks[t];
+    for (std::uint32_t i = task.predecessors; i-- > 0;) {
+      const TaskIndex before = workload_.predecessors[task.first_predecessor + i];
+      successor_[--first_successor_[before + 1]] = static_cast<TaskIndex>(t);
+    }
+  }
+  // Now [t + 1] is where those of t begin.
+  std::rotate(first_successor_.begin(), first_successor_.begin() + 1, first_successor_.end());
+  first_successor_.back() = static_cast<std::uint32_t>(successor_.size());
+}
+
+Result Simulation::run() {
+  const std::uint64_t count = workload_.tasks.size();
+  constexpr std::uint64_t kTell = 8192;
+  std::uint64_t told = 0;
+  implicit_left_ = workload_.producers > 1 ? workload_.producers : 0;
+  begin_task(0, 0);
+  timers_.set(0, 0);
+  workers_[0].next = Next::body;
+  for (WorkerIndex i = 1; i < workers_.size(); ++i) park(i);
+  while (result_.tasks < count) {
+    const Time timer = timers_.first();
+    if (timer > now_) {
+      const Time end = fluid_.next_end();
+      if (end <= timer) {
+        if (end == kNever) break;  // nobody can go on: a workload that is inconsistent
+        now_ = end;
+        end_work(fluid_.end_next());
+        continue;
+      }
+      now_ = timer;
+    }
+    resume(static_cast<WorkerIndex>(timers_.first_worker()));
+    if (options_.progress && result_.tasks - told >= kTell) {
+      told = result_.tasks;
+      if (!options_.progress(told)) break;
+    }
+  }
+  result_.makespan = now_;
+  result_.unfinished = count - result_.tasks;
+  result_.locations = view_.machine().locations;
+  result_.misses = memory_.misses();
+  result_.cache_hits = memory_.hits();
+  result_.solutions = fluid_.solved();
+  const policy::MachineView& machine = view_.machine();
+  for (Location here = 0; here < machine.locations; ++here)
+    for (Location home = 0; home < machine.locations; ++home)
+      if (here != home)
+        result_.weighted_remote += static_cast<double>(result_.missed(here, home)) *
+                                   machine.distance_between(here, home) /
+                                   machine.distance_between(here, here);
+  for (Worker& worker : workers_) {
+    WorkerResult& r = worker.result;
+    const Time busy = r.work + r.create + r.search;
+    r.wait = now_ - std::min(now_, busy);
+    result_.workers.push_back(r);
+  }
+  return std::move(result_);
+}
+
+void Simulation::resume(WorkerIndex index) {
+  timers_.set(index, kNever);
+  switch (workers_[index].next) {
+    case Next::body: return run_body(index);
+    case Next::created:
+      if (created(index)) run_body(index);
+      return;
+    case Next::search: return workers_[index].frames.empty() ? look(index) : run_body(index);
+  }
+}
+
+bool Simulation::is_over(const Frame& frame) const {
+  switch (frame.wait) {
+    case Wait::none: return true;
+    case Wait::children: return unfinished_[frame.task] == 0;
+    case Wait::descendants: return incomplete_[frame.task] == 0;
+    case Wait::predecessors: {
+      const Task& task = workload_.tasks[frame.task];
+      return pending_[workload_.steps[task.first_step + frame.step].index] == 0;
+    }
+  }
+  return true;
+}
+
+// Goes on with the topmost task until something takes time.
+void Simulation::run_body(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  while (!worker.frames.empty()) {
+    Frame& frame = worker.frames.back();
+    const Task& task = workload_.tasks[frame.task];
+    if (frame.wait != Wait::none) {
+      if (!is_over(frame)) {
+        flags_[frame.task] |= kAwaited;
+        return look(index);
+      }
+      if (worker.parked) unpark(index);
+      worker.idle_since = 0;
+      frame.step += frame.wait != Wait::predecessors;
+      frame.wait = Wait::none;
+    }
+    if (frame.helps) {
+      frame.helps = false;
+      worker.creators_turn.is_over(ticks(now_), task_time(worker.location));
+      if (help_own_location(index, frame.fed)) return;
+    }
+    if (frame.step == task.steps) {
+      const Time spent = finish(index);
+      if (spent != 0) return go_on(index, spent, Next::body);
+      continue;
+    }
+    const Step step = workload_.steps[task.first_step + frame.step];
+    switch (step.kind) {
+      case Step::Kind::work:
+        ++frame.step;
+        if (begin_work(index, workload_.works[step.index])) return;
+        break;
+      case Step::Kind::create:
+        if (const Time spent = begin_create(index, step.index)) return go_on(index, spent, Next::created);
+        break;
+      case Step::Kind::run:
+        if (pending_[step.index] != 0) {
+          flags_[step.index] |= kUndeferred;
+          parent_[step.index] = frame.task;
+          frame.wait = Wait::predecessors;
+          break;
+        }
+        ++frame.step;
+        parent_[step.index] = frame.task;
+        ++unfinished_[frame.task];
+        ++incomplete_[frame.task];
+        begin_task(index, step.index);
+        break;
+      case Step::Kind::task_wait: frame.wait = Wait::children; break;
+      case Step::Kind::wait_all: frame.wait = Wait::descendants; break;
+    }
+  }
+  look(index);
+}
+
+bool Simulation::begin_work(WorkerIndex index, const Work& work) {
+  Worker& worker = workers_[index];
+  const MemoryModel::Demand demand = memory_.begin(work, worker.location);
+  if (demand.alone == 0) return false;
+  worker.begun = now_;
+  const Fluid::Activity activity = fluid_.start(now_, demand.alone, demand.bytes, demand.uses);
+  if (activity >= of_activity_.size()) of_activity_.resize(activity + 1);
+  of_activity_[activity] = index;
+  return true;
+}
+
+void Simulation::end_work(Fluid::Activity activity) {
+  const WorkerIndex index = of_activity_[activity];
+  workers_[index].result.work += now_ - workers_[index].begun;
+  run_body(index);
+}
+
+// The time that it takes; none: that is all.
+Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
+  Worker& worker = workers_[index];
+  Frame& frame = worker.frames.back();
+  parent_[child] = frame.task;
+  if (frame.task == 0 && implicit_left_ != 0) {
+    const auto owner = static_cast<WorkerIndex>((workload_.producers - implicit_left_) % workers_.size());
+    --implicit_left_;
+    ++frame.step;
+    ++unfinished_[0];
+    ++incomplete_[0];
+    workers_[owner].implicit.push_back(child);
+    if (workers_[owner].parked) wake(owner);
+    return 0;
+  }
+  const bool dealt = neighbourhood_ && !alone() && pending_[child] == 0 && (flags_[child] & kFootprint) != 0;
+  const Time spent = std::max<Time>(cost(create_ + (dealt ? deal_ : 0)), 1);
+  worker.result.create += spent;
+  return spent;
+}
+
+// The task that the topmost frame makes is there.
+bool Simulation::created(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  Frame& frame = worker.frames.back();
+  const TaskIndex child = workload_.steps[workload_.tasks[frame.task].first_step + frame.step].index;
+  ++frame.step;
+  ++unfinished_[frame.task];
+  ++incomplete_[frame.task];
+  flags_[child] |= kCreated;
+  const bool ready = pending_[child] == 0;
+  if (ready) {
+    const bool dealt = neighbourhood_ && !alone() && (flags_[child] & kFootprint) != 0;
+    const bool at_once =
+        alone() || (options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff);
+    if (!dealt && at_once) {
+      begin_task(index, child);
+      return true;
+    }
+    queue(index, child, true);
+  }
+  if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 ||
+      workers_at_[static_cast<std::size_t>(worker.location)] != 1)
+    return true;
+  worker.creators_turn.created(ticks(now_), task_time(worker.location));
+  return !help_own_location(index, ready);
+}
+
+void Simulation::begin_task(WorkerIndex index, TaskIndex task, Time after) {
+  Worker& worker = workers_[index];
+  ++worker.served;
+  ++worker.result.tasks;
+  runner_[task] = static_cast<std::uint16_t>(index);
+  worker.frames.push_back({task, 0, now_ + after});
+}
+
+Time Simulation::finish(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  const Frame frame = worker.frames.back();
+  worker.frames.pop_back();
+  const TaskIndex task = frame.task;
+  if ((flags_[task] & kFootprint) != 0 && neighbourhood_) {
+    std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
+    const std::uint64_t time = ticks(now_ - frame.begun);
+    mean = mean == 0 ? time : mean - mean / 4 + time / 4;
+  }
+  ++result_.tasks;
+  flags_[task] |= kEnded;
+  Time spent = 0;
+  if (!first_successor_.empty()) {
+    for (std::uint32_t i = first_successor_[task]; i < first_successor_[task + 1]; ++i) {
+      const TaskIndex next = successor_[i];
+      if (--pending_[next] != 0) continue;
+      if ((flags_[next] & kUndeferred) != 0) {
+        tell_runner(parent_[next]);
+      } else if ((flags_[next] & kCreated) != 0) {
+        if (neighbourhood_ && !alone() && (flags_[next] & kFootprint) != 0) spent += cost(deal_);
+        queue(index, next, false);
+      }
+    }
+    worker.result.create += spent;
+  }
+  if (task != 0 && --unfinished_[parent_[task]] == 0) tell_runner(parent_[task]);
+  if (incomplete_[task] == 0) complete(task);
+  return spent;
+}
+
+// The task and all its descendants have ended.
+void Simulation::complete(TaskIndex task) {
+  while (task != 0) {
+    const TaskIndex parent = parent_[task];
+    if (--incomplete_[parent] != 0) return;
+    tell_runner(parent);
+    // A parent whose body runs yet completes when that ends.
+    if ((flags_[parent] & kEnded) == 0) return;
+    task = parent;
+  }
+}
+
+// What the task waits for may be over.
+void Simulation::tell_runner(TaskIndex task) {
+  if ((flags_[task] & kAwaited) == 0) return;
+  const WorkerIndex index = runner_[task];
+  Worker& worker = workers_[index];
+  if (!worker.parked || worker.frames.empty() || worker.frames.back().task != task ||
+      !is_over(worker.frames.back()))
+    return;
+  wake(index);
+}
+
+bool Simulation::descends(TaskIndex task, TaskIndex ancestor) const {
+  if (ancestor == 0) return true;
+  while (task != 0 && task != ancestor) task = parent_[task];
+  return task == ancestor;
+}
+
+std::uint64_t Result::bytes() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : misses) sum += bytes;
+  return sum;
+}
+
+double Result::local_share() const {
+  std::uint64_t local = 0;
+  for (Location i = 0; i < locations; ++i) local += missed(i, i);
+  const std::uint64_t all = bytes();
+  return all == 0 ? 1 : static_cast<double>(local) / static_cast<double>(all);
+}
+
+Result simulate(const Workload& workload, const topology::Machine& machine, const Parameters& parameters,
+                const RunOptions& options) {
+  return Simulation(workload, machine, parameters, options).run();
+}
+
+}  // namespace hearth::sim

@@ -1,0 +1,212 @@
+// Simulation: the state of one simulate(), its workers and its tasks. The body of tasks and the passing of
+// time are in simulation.cpp; queues, dealing and searching in scheduling.cpp. Used by one thread.
+//
+// A worker is always in one of these states: it waits for a timer (something costs time, or it will look for
+// work), its activity runs in `fluid_`, or it is parked: it has found nothing, and goes on when there is
+// something for it. A parked worker whose policy leaves far tasks alone for a while looks again on a timer as
+// long as any task is queued anywhere; so nothing that is queued waits for ever.
+#pragma once
+
+#include <cstdint>
+
+#include <vector>
+
+#include "policy/patience.h"
+#include "policy/task_policy.h"
+#include "sim/engine.h"
+#include "sim/fluid.h"
+#include "sim/memory_model.h"
+#include "sim/page_map.h"
+#include "sim/queues.h"
+#include "sim/seats.h"
+
+namespace hearth::sim {
+
+class Simulation {
+ public:
+  Simulation(const Workload& workload, const topology::Machine& machine, const Parameters& parameters,
+             const RunOptions& options);
+  Result run();
+
+ private:
+  using WorkerIndex = std::uint32_t;
+  static constexpr TaskIndex kNobody = UINT32_MAX;
+  // The runtime's: tasks that fit into an inbox; how long an idle worker spins before it sleeps; looks after
+  // which one that waits for descendants takes far ones above the threshold, and after twice as many any.
+  static constexpr std::size_t kInbox = std::size_t{1} << 15;
+  static constexpr Time kSpin = 2'000'000'000;
+  static constexpr std::uint32_t kWaiterLooks = 8;
+
+  enum Flag : std::uint8_t {
+    kFootprint = 1,    // it declares what it touches
+    kNamesDepend = 2,  // that, or it has predecessors
+    kCreated = 4,      // it is there; whoever makes it ready queues it
+    kUndeferred = 8,   // its maker waits for its predecessors, to run it
+    kAwaited = 16,     // its body has met a wait that was not over
+    kEnded = 32,       // its body has
+  };
+
+  enum class Wait : std::uint8_t { none, children, descendants, predecessors };
+
+  // A task whose body is under way on a worker.
+  struct Frame {
+    TaskIndex task;
+    std::uint32_t step;  // the next
+    Time begun;
+    Wait wait = Wait::none;
+    // What runs above it is a creator's turn at its own location, and whether others could go on meanwhile.
+    bool helps = false, fed = false;
+  };
+
+  enum class Next : std::uint8_t { body, created, search };
+
+  struct Worker {
+    Location location = 0;
+    Next next = Next::search;
+    bool parked = false;
+    bool dormant = false;  // parked, without a timer
+    bool deals = false;    // has dealt a task, and not looked for one since
+    std::uint32_t turn = 0;
+    std::uint32_t last_victim = 0;
+    std::uint64_t served = 0;
+    Time idle_since = 0;  // when it found nothing
+    Time last_look = 0;   // far away
+    Time pause = 0;       // until the next
+    Time begun = 0;       // its activity
+    std::vector<Frame> frames;
+    Ring<TaskIndex> deque;
+    Ring<TaskIndex> implicit;  // tasks that are its own
+    policy::Patience patience;
+    policy::CreatorsTurn creators_turn;
+    WorkerResult result;
+  };
+
+  struct Inbox {
+    Ring<TaskIndex> tasks;
+    std::int64_t share = 0;
+    std::uint64_t task_time = 0;  // ticks
+  };
+
+  struct Place {
+    std::vector<WorkerIndex> workers;
+    std::vector<WorkerIndex> parked;
+    std::uint32_t kept = 0;  // tasks in the deques of its workers
+  };
+
+  struct Found {
+    TaskIndex task = kNobody;
+    Time cost = 0;
+  };
+
+  // simulation.cpp
+  void index_tasks();
+  void resume(WorkerIndex index);
+  void run_body(WorkerIndex index);
+  bool begin_work(WorkerIndex index, const Work& work);
+  void end_work(Fluid::Activity activity);
+  Time begin_create(WorkerIndex index, TaskIndex child);
+  /// False: something takes time first.
+  bool created(WorkerIndex index);
+  void begin_task(WorkerIndex index, TaskIndex task, Time after = 0);
+  /// The time that it takes to release the successors.
+  Time finish(WorkerIndex index);
+  void complete(TaskIndex task);
+  bool is_over(const Frame& frame) const;
+  void tell_runner(TaskIndex task);
+  bool descends(TaskIndex task, TaskIndex ancestor) const;
+  bool may_run(const Worker& worker, TaskIndex task) const {
+    return worker.frames.empty() || descends(task, worker.frames.back().task);
+  }
+  Time cost(Time exact) {
+    return deterministic_ || exact == 0 ? exact : exact * (922 + random_.next() % 205) / 1024;
+  }
+  void go_on(WorkerIndex index, Time after, Next next) {
+    workers_[index].next = next;
+    timers_.set(index, now_ + after);
+  }
+
+  // scheduling.cpp
+  bool alone() const { return workers_.size() == 1; }
+  Location deal(WorkerIndex index, TaskIndex task);
+  placement::Need need_of(TaskIndex task);
+  bool put_in_inbox(TaskIndex task, Location where, bool created);
+  /// The task is ready: it is dealt or kept. `created`: by its maker, and not by one that it has waited for.
+  void queue(WorkerIndex index, TaskIndex task, bool created);
+  void keep(WorkerIndex index, TaskIndex task);
+  void count_queued();
+  void note_dealing(Worker& worker);
+  void end_dealing(Worker& worker);
+  void look(WorkerIndex index);
+  Found find(WorkerIndex index);
+  Found steal_anywhere(WorkerIndex index);
+  Found steal_at(WorkerIndex index, Location where);
+  Found take_dealt(WorkerIndex index, Location where);
+  Found find_by_distance(WorkerIndex index);
+  Found find_far(WorkerIndex index);
+  Found robbed(WorkerIndex thief, TaskIndex task, Location victim);
+  policy::FarTasks far_tasks(Location here, Location where) const;
+  std::uint64_t task_time(Location where) const;
+  void park(WorkerIndex index);
+  void unpark(WorkerIndex index);
+  void arm(WorkerIndex index);
+  void wake(WorkerIndex index);
+  bool wake_one(const std::vector<WorkerIndex>& parked, TaskIndex task);
+  /// True: the worker has taken a task of its location.
+  bool help_own_location(WorkerIndex index, bool fed);
+  TaskIndex take_from_inbox(Location where, std::size_t i);
+  std::vector<WorkerIndex>& parked_near(const Worker& worker) {
+    return neighbourhood_ ? places_[static_cast<std::size_t>(worker.location)].parked : everybody_parked_;
+  }
+  bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
+
+  static std::uint64_t ticks(Time time) { return time / 400; }  // policies count 2.5 a nanosecond
+
+  const Workload& workload_;
+  const RunOptions& options_;
+  const policy::TaskPolicy& policy_;
+  const bool deterministic_;
+  View view_;
+  std::vector<Seat> seats_;
+  std::vector<Location> worker_locations_;
+  std::vector<std::uint32_t> workers_at_;
+  bool neighbourhood_ = false;  // tasks are dealt
+  bool one_queue_ = false;
+  PageMap pages_;
+  Fluid fluid_;
+  MemoryModel memory_;
+  Random random_;
+  Timers timers_;
+  Time now_ = 0;
+
+  Time create_, deal_, take_, steal_, steal_hop_, wake_, first_pause_, longest_pause_;
+
+  std::vector<Worker> workers_;
+  std::vector<WorkerIndex> of_activity_;
+  std::vector<Place> places_;
+  std::vector<Inbox> inboxes_;
+  Ring<TaskIndex> shared_;  // the one queue
+  std::vector<WorkerIndex> everybody_parked_;
+  std::size_t queued_ = 0;   // tasks in deques, inboxes and the one queue
+  std::uint32_t dealt_ = 0;  // of those, in inboxes
+  std::uint32_t dealt_ever_ = 0;
+  std::int64_t shares_ = 0;  // of all inboxes
+  std::uint32_t dealers_ = 0;
+  std::uint64_t staffed_ = 0;
+  std::uint32_t dormant_ = 0;
+  std::uint32_t implicit_left_ = 0;  // of the workload's producers
+
+  // By task.
+  std::vector<TaskIndex> parent_;
+  std::vector<std::uint32_t> pending_;     // predecessors that have not ended
+  std::vector<std::uint32_t> unfinished_;  // children
+  std::vector<std::uint32_t> incomplete_;  // children of which some descendant, or they themselves, run yet
+  std::vector<std::uint8_t> flags_;
+  std::vector<std::uint16_t> runner_;  // the worker whose frame it is
+  // Successors of task t: successor_[first_successor_[t]] and on; empty if nobody has any.
+  std::vector<std::uint32_t> first_successor_;
+  std::vector<TaskIndex> successor_;
+
+  Result result_;
+};
+
+}  // namespace hearth::sim
