@@ -44,10 +44,12 @@ constexpr O kOptions[] = {
      .meaning = "Regions run on one thread, and what each task with a footprint touches is written down in a file in this "
                 "folder. hearth check sets it."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
-     .fallback = "locality", .legal = "locality, work-stealing or central",
+     .fallback = "locality", .legal = "locality, work-stealing, central or home-cache",
      .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "
                 "clauses name, and idle threads look near first (with one node it is work-stealing); work-stealing keeps a "
-                "queue per thread, from which idle threads rob; central is one queue for all, the yardstick."},
+                "queue per thread, from which idle threads rob; central is one queue for all, the yardstick; home-cache is for manycores "
+                "and chiplets: a task that touches more than the first-level cache holds goes where its data is reached "
+                "soonest, unless that is spread evenly."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
      .meaning = "When policy locality sends a task away: with gain, if the shorter way to its data saves more time than "
@@ -58,6 +60,10 @@ constexpr O kOptions[] = {
      .meaning = "How many tasks have to wait at a far NUMA node before an idle thread robs there at once (policy locality): "
                 "steps of distance times its cores, the raw distance of the firmware's table, or any. After some looks in "
                 "vain it robs in any case."},
+    {.id = Id::hearth_vicinity, .name = "HEARTH_VICINITY", .type = O::word, .trusted_only = true,
+     .fallback = "all", .legal = "1, 4, 8, 16 or all",
+     .meaning = "How many neighbouring locations share their work (policy home-cache): idle threads never rob outside their "
+                "group, so that with 1 the tasks of a location are for its own threads alone."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
      .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "

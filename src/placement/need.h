@@ -85,6 +85,7 @@ enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 struct Need {
   Shares read;
   Shares written;
+  bool decided = false;  // the program has said which of the task's bytes decide, and these are only those
 
   Need() = default;
   explicit Need(std::int32_t locations) : read(locations), written(locations) {}

@@ -4,11 +4,10 @@
 // Where the paper is silent: dealt tasks are robbed later than kept ones, see may_rob_dealt(); a written byte
 // counts twice, since it travels twice; only locations where the team has a member are candidates; of equally
 // cheap ones the creator's own is taken first, then they take turns.
-#include "policy/policies.h"
-
-#include <cstring>
-
 #include <algorithm>
+
+#include "policy/policies.h"
+#include "policy/prices.h"
 
 namespace hearth::policy {
 namespace {
@@ -32,88 +31,6 @@ constexpr std::uint64_t kStuckTasks =
     4;  // and four task times: longer than they take unless nobody works there.
 constexpr std::uint64_t kUnknownTask = 4 * kBriefly;  // Until a task has ended, they take 1 ms.
 
-// Two numbers side by side. Prices are whole numbers in doubles, which every processor of our architectures
-// adds, multiplies and compares two at a time.
-using Pair = double __attribute__((vector_size(16)));
-constexpr Pair pair(double a, double b) { return Pair{a, b}; }
-constexpr std::int32_t kPairs = placement::kMaxLocations / 2;
-Pair load_pair(const double* from) {
-  Pair pair;
-  std::memcpy(&pair, from, sizeof(pair));
-  return pair;
-}
-
-// Below a price stands the order among equals, so that one comparison tells the best.
-constexpr int kOrderBits = 7;
-constexpr double kOrders = 1 << kOrderBits;
-static_assert(placement::kMaxLocations < 1 << kOrderBits);
-// So many bytes times the largest distance and kOrders are exact in a double.
-constexpr int kMostBytesLog2 = 53 - kOrderBits - 10;
-
-// The locations that hold some of the bytes, written ones counted twice.
-struct Sources {
-  std::int32_t count = 0;
-  Location at[placement::kMaxLocations];
-  std::uint64_t bytes[placement::kMaxLocations];
-  std::uint64_t sum = 0;
-
-  Sources(const Need& need, std::int32_t locations) {
-    for (Location i = 0; i < locations; ++i) {
-      const std::uint64_t here = need.read.at[i] + 2 * need.written.at[i];
-      at[count] = i;
-      bytes[count] = here;
-      count += here != 0;
-      sum += here;
-    }
-  }
-  // Population variance above 0, in whole numbers: some location differs from another.
-  bool unevenly_spread(std::int32_t locations) const {
-    for (std::int32_t i = 1; i < count; ++i)
-      if (bytes[i] != bytes[0]) return true;
-    return count != locations;
-  }
-};
-
-// The paper's cost of each location n: the sum over i of bytes[i] * distance(n, i). Times kOrders.
-struct Prices {
-  alignas(16) double at[placement::kMaxLocations];
-
-  Prices(const MachineView& machine, const Sources& bytes) {
-    const std::int32_t row = price_row(machine.locations);
-    const int too_long = 64 - kMostBytesLog2 - __builtin_clzll(bytes.sum | 1);
-    const int shift = HEARTH_UNLIKELY(too_long > 0) ? too_long : 0;
-    // Eight at a time, in registers.
-    for (std::int32_t n = 0; n < row; n += 8) {
-      Pair sum[4] = {};
-      for (std::int32_t i = 0; i < bytes.count; ++i) {
-        const double factor =
-            static_cast<double>(static_cast<std::int64_t>(bytes.bytes[i] >> shift)) * kOrders;
-        const double* price = machine.price + bytes.at[i] * row + n;
-        for (int k = 0; k < 4; ++k) sum[k] += pair(factor, factor) * load_pair(price + 2 * k);
-      }
-      std::memcpy(at + n, sum, sizeof(sum));
-    }
-  }
-
-  // The least of the staffed locations' prices, plus its order: 1 for `first`, which is below `count`, then
-  // rising and round. kNobody when there is none.
-  static constexpr double kNobody = 0x1p1000;
-  double least(std::int32_t count, std::int32_t first, std::uint64_t staffed) const {
-    static constexpr Pair kAbsent[4] = {pair(kNobody, kNobody), pair(0, kNobody), pair(kNobody, 0),
-                                        pair(0, 0)};
-    Pair order = pair(1 - first, 2 - first);
-    Pair least = pair(kNobody, kNobody);
-    for (std::int32_t n = 0; n < count; n += 2) {
-      const Pair round = order < 1 ? pair(count, count) : pair(0, 0);
-      const Pair key = load_pair(at + n) + order + round + kAbsent[staffed & 3];
-      least = key < least ? key : least;
-      order += 2;
-      staffed >>= 2;
-    }
-    return std::min(least[0], least[1]);
-  }
-};
-
 class Locality final : public TaskPolicy {
  public:
   const char* name() const override { return "locality"; }
@@ -121,7 +38,7 @@ class Locality final : public TaskPolicy {
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
     const std::int32_t count = machine.locations;
-    const Sources bytes(need, count);
+    const Sources<2> bytes(need, count);
     if (bytes.sum == 0) return kHere;
     if (machine.significance == Significance::paper && creator >= 0 &&
         (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
@@ -129,14 +46,8 @@ class Locality final : public TaskPolicy {
 
     const bool here_counts = creator >= 0 && (load.staffed >> creator & 1) != 0;
     const Prices price(machine, bytes);
-    const auto first = static_cast<std::int32_t>(load.turn % static_cast<std::uint32_t>(count));
-    double least = price.least(count, first, load.staffed & UINT64_MAX >> (64 - count));
-    if (least == Prices::kNobody) return kHere;
-    if (here_counts) least = std::min(least, price.at[creator]);
-    const auto order = static_cast<std::int32_t>(static_cast<std::int64_t>(least) & ((1 << kOrderBits) - 1));
-    const Location best = order == 0                  ? creator
-                          : first + order - 1 < count ? first + order - 1
-                                                      : first + order - 1 - count;
+    const Location best = price.cheapest(count, creator, here_counts, load);
+    if (best == kHere) return kHere;
     if (machine.significance == Significance::paper) return best;
     // What the best place saves against the creator's; or, when that is the best, against the worst.
     if (!here_counts) return best;

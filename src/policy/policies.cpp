@@ -12,6 +12,7 @@ const TaskPolicy* policy_at(std::size_t index) {
     case 0: return &locality;
     case 1: return &work_stealing;
     case 2: return &central;
+    case 3: return &home_cache;
     default: return nullptr;
   }
 }

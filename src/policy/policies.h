@@ -8,5 +8,6 @@ namespace hearth::policy {
 extern const TaskPolicy& work_stealing;
 extern const TaskPolicy& central;
 extern const TaskPolicy& locality;
+extern const TaskPolicy& home_cache;
 
 }  // namespace hearth::policy

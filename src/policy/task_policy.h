@@ -40,11 +40,15 @@ struct MachineView {
   const std::uint32_t* cores = nullptr;     // usable ones
   const std::uint64_t* cache_per_core =
       nullptr;  // bytes of the last-level cache divided by its sharers; 0: unknown
+  const std::uint64_t* l1_bytes = nullptr;  // a core's first-level data cache; 0: unknown
+  const std::uint16_t* vicinity = nullptr;  // the number of the group that the location is in
+  std::int32_t homes = 0;                   // how many of the locations hold memory
   Significance significance = Significance::gain;
   Threshold threshold = Threshold::hops;
 
   std::uint32_t distance_between(Location from, Location to) const { return distance[from * locations + to]; }
   std::uint32_t hops_between(Location from, Location to) const { return hops[from * locations + to]; }
+  bool in_one_vicinity(Location a, Location b) const { return a < 0 || b < 0 || vicinity[a] == vicinity[b]; }
 };
 
 /// How the team is doing just now, as far as the runtime keeps it.
@@ -58,9 +62,10 @@ static_assert(placement::kMaxLocations <= 64);
 struct FarTasks {
   std::uint32_t depth = 0;  // how many wait there
   std::uint64_t task_time =
-      0;                 // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
-  bool dealing = false;  // somebody has dealt tasks, and not looked for one since
-  bool surplus = false;  // nobody deals any more, and the location has too many: shares.h
+      0;                  // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
+  bool dealing = false;   // somebody has dealt tasks, and not looked for one since
+  bool surplus = false;   // nobody deals any more, and the location has too many: shares.h
+  bool deserted = false;  // no member of the team is at the location any more
 };
 
 class TaskPolicy {
@@ -75,9 +80,18 @@ class TaskPolicy {
   virtual bool may_rob(const MachineView& machine, Location thief, Location victim,
                        std::uint32_t depth) const = 0;
   /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for
-  /// ever.
+  /// ever where may_reach() says yes, or where nobody works any more at `victim`.
   virtual bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                              const Idleness& idle) const = 0;
+  /// Whether an idle worker at `thief` may ever take tasks that wait at `victim`, whoever has kept them
+  /// there. The workers of a location may take its own in any case, and one that waits for its descendants
+  /// takes them from anywhere: so nobody waits for ever, but a task may have to wait for the one worker that
+  /// is at its location.
+  virtual bool may_reach(const MachineView&, Location thief, Location victim) const {
+    static_cast<void>(thief);
+    static_cast<void>(victim);
+    return true;
+  }
   /// Constant properties that spare the runtime calls on the fast path.
   virtual bool deals_here_always() const { return false; }
   virtual bool one_queue() const { return false; }

@@ -46,8 +46,11 @@ class alignas(kCacheLinePair) EventCount {
   }
 
   /// Wake one sleeper, if there is any.
-  void notify_one() {
+  void notify_one() { notify_one_unless(false); }
+  /// Or all of them when `rather_all`, which is read only if there is a sleeper.
+  void notify_one_unless(const bool& rather_all) {
     if (!asleep_after_fence()) return;
+    if (rather_all) return wake_all();
     count_shared_write();
     word_.fetch_add(1, std::memory_order_release);
     if (futex_wake(word_, 1) == 0)

@@ -249,6 +249,7 @@ void resolve(Footprint& footprint, placement::Need& need) {
         add_others(*range, sum, all);
     }
     need.add(both, placement::Access::read_write);
+    need.decided = marked;
     footprint.untouched = all.untouched != 0;
     if (all.missing + all.old == 0 || asked || !learn(footprint)) return;
     need = placement::Need(locations);

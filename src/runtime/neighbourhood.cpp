@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "memory/owners.h"
+#include "policy/machine_tables.h"
 #include "runtime/affinity.h"
 #include "runtime/check.h"
 #include "runtime/footprint.h"
@@ -16,76 +17,23 @@
 namespace hearth::rt {
 namespace {
 
-// What MachineView points to. Made once, never changed.
-struct Views {
-  policy::MachineView machine;
-  policy::MachineView
-      trusting;  // for footprints that the program states: the paper's size test does not apply
-  std::uint32_t distance[placement::kMaxLocations * placement::kMaxLocations];
-  std::uint32_t hops[placement::kMaxLocations * placement::kMaxLocations];
-  double price[placement::kMaxLocations * placement::kMaxLocations];
-  std::uint32_t cores[placement::kMaxLocations];
-  std::uint64_t cache_per_core[placement::kMaxLocations];
-  Location near[placement::kMaxLocations * placement::kMaxLocations];
-};
-
-// The rank of each distance among those that the row has, its own being 0.
-void rank_row(const std::uint32_t* distance, std::uint32_t* hops, std::int32_t count) {
-  for (std::int32_t i = 0; i < count; ++i) {
-    hops[i] = 0;
-    for (std::int32_t j = 0; j < count; ++j) {
-      bool first_of_its_value = distance[j] < distance[i];
-      for (std::int32_t k = 0; first_of_its_value && k < j; ++k)
-        first_of_its_value = distance[k] != distance[j];
-      hops[i] += first_of_its_value;
-    }
-  }
-}
-
-std::uint64_t cache_of_a_core(const topology::Machine& machine, const topology::Location& location) {
-  std::uint64_t least = 0;
-  for (const topology::CacheDomain& llc : machine.llcs) {
-    if (llc.bytes == 0 || !llc.cpus.intersects(location.cpus)) continue;
-    const std::uint64_t share = llc.bytes / llc.sharers();
-    if (least == 0 || share < least) least = share;
-  }
-  return least;
-}
-
-Views* make_views() {
-  auto* views = static_cast<Views*>(std::calloc(1, sizeof(Views)));
-  if (views == nullptr) fatal("out of memory: no room for the table of distances");
-  new (views) Views;
-  const topology::Machine& machine = topology::machine();
-  const std::int32_t count = memory::memory_homes().locations;
-  for (Location from = 0; from < count; ++from) {
-    const auto row = static_cast<std::size_t>(from);
-    const topology::Location& location = machine.locations[row];
-    for (Location to = 0; to < count; ++to)
-      views->distance[from * count + to] = machine.location_distance.at(row, static_cast<std::size_t>(to));
-    rank_row(views->distance + from * count, views->hops + from * count, count);
-    views->cores[from] = static_cast<std::uint32_t>(location.cpus.count());
-    views->cache_per_core[from] = cache_of_a_core(machine, location);
-  }
+policy::MachineTables* make_tables() {
+  auto* tables = new (std::nothrow) policy::MachineTables;
+  if (tables == nullptr) fatal("out of memory: no room for the table of distances");
   const Settings& s = settings();
-  views->machine = {count,        views->distance,       views->price,   views->hops,
-                    views->cores, views->cache_per_core, s.significance, s.steal_threshold};
-  policy::fill_prices(views->machine, views->price);
-  views->trusting = views->machine;
-  views->trusting.significance = policy::Significance::gain;
-  for (Location from = 0; from < count; ++from)
-    policy::order_by_distance(views->machine, from, views->near + from * count);
-  return views;
+  tables->fill(topology::machine(), memory::memory_homes().locations,
+               {s.significance, s.steal_threshold, s.vicinity});
+  return tables;
 }
 
-const Views& views() {
-  static std::atomic<Views*> made{nullptr};
-  Views* seen = made.load(std::memory_order_acquire);  // pairs with the exchange below
+const policy::MachineTables& tables() {
+  static std::atomic<policy::MachineTables*> made{nullptr};
+  policy::MachineTables* seen = made.load(std::memory_order_acquire);  // pairs with the exchange below
   if (HEARTH_LIKELY(seen != nullptr)) return *seen;
-  Views* mine = make_views();
+  policy::MachineTables* mine = make_tables();
   if (made.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))
     return *mine;
-  std::free(mine);
+  delete mine;
   return *seen;
 }
 
@@ -144,12 +92,9 @@ bool Inbox::put(Task* task, bool created) {
   return true;
 }
 
-const policy::MachineView& machine_view() { return views().machine; }
+const policy::MachineView& machine_view() { return tables().view; }
 
-const Location* locations_near(Location from) {
-  const Views& all = views();
-  return all.near + (from < 0 ? 0 : from) * all.machine.locations;
-}
+const Location* locations_near(Location from) { return tables().near(from < 0 ? 0 : from); }
 
 bool several_locations() {
   if (check::on) return true;  // footprints are what it is about
@@ -277,6 +222,7 @@ void end_dealing(Neighbourhood& all, Member* member) {
 policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {
   policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
   far.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
+  far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
   if (here < 0 || far.dealing) return far;
   policy::Shares shares;
   for (Location i = 0; i < all.locations; ++i) {
@@ -310,13 +256,13 @@ Location deal(Thread* self, Task* task) {
     all.recent[turn % Neighbourhood::kRecent].store(probe_of(footprint.ranges[0], turn),
                                                     std::memory_order_relaxed);
   }
-  const Views& view = views();
+  const policy::MachineTables& machine = tables();
   placement::Need need(all.locations);
   resolve(footprint, need);
   policy::LoadView load;
   load.staffed = all.staffed.load(std::memory_order_relaxed);
   load.turn = self->member->turn++;
-  return process.policy->deal(footprint.stated ? view.trusting : view.machine, need,
+  return process.policy->deal(footprint.stated ? machine.stated : machine.view, need,
                               self->member->location.load(std::memory_order_relaxed), load);
 }
 

@@ -29,6 +29,7 @@ struct Process {
   std::atomic<TargetOffload> target_offload{};
   const policy::TaskPolicy* policy = nullptr;
   bool several_locations = false;  // the policy deals tasks to locations, and there are several
+  bool task_vicinities = false;    // idle workers may not take every task that is queued
   Icvs initial_icvs;
 };
 extern Process process;

@@ -30,8 +30,11 @@ enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 
 enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
-enum class Policy : std::uint8_t { locality, work_stealing, central };  // in the order of policy::policy_at()
-inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central"};
+// In the order of policy::policy_at().
+enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache };
+inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache"};
+inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
+inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices
 inline constexpr std::string_view kSignificanceNames[] = {"gain", "paper"};      // as policy::Significance
 inline constexpr std::string_view kThresholdNames[] = {"hops", "slit", "none"};  // as policy::Threshold
 
@@ -59,6 +62,7 @@ struct Settings {
   Policy policy = Policy::locality;
   policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
   policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
+  std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
   int task_cutoff = 256;               // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;            // HEARTH_MACHINE: empty for the real one; topology parses
   const char* check_folder = nullptr;  // HEARTH_CHECK: where check.h writes what tasks touch, or null

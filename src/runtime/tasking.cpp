@@ -166,8 +166,8 @@ struct Search {
 // Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising
 // distance. Tasks that their creator has kept are robbed when more of them wait than the policy's threshold,
 // tasks that were dealt to their data when may_rob_dealt() says so. Whoever looks in vain looks again later
-// and later. A waiter, whom descendants may keep waiting that lie below every threshold, takes those above it
-// after kPatience such looks, and all after twice as many or before it sleeps.
+// and later. A waiter, whom descendants may keep waiting that lie below every threshold or out of its reach,
+// takes those above it after kPatience such looks, and all after twice as many or before it sleeps.
 template <class Accept>
 Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   constexpr std::uint32_t kPatience = 8;
@@ -198,7 +198,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   for (std::int32_t i = here < 0 ? 0 : 1; i < machine.locations; ++i) {
     const Location where = near[i];
     const std::uint32_t dealt = inboxes[where].size(), kept = kept_at(self, where);
-    if (kept != 0 && (any || policy.may_rob(machine, here, where, kept)))
+    if (kept != 0 && ((any && (search.waits || policy.may_reach(machine, here, where))) ||
+                      policy.may_rob(machine, here, where, kept)))
       if (Task* task = steal_at(self, where, accept)) return task;
     if (dealt == 0) continue;
     if (!may_take(where, dealt)) {
@@ -292,9 +293,11 @@ ompt_task_status_t status_after_body(const Task* task) {
 }
 
 void wake_for_task(Team* team) {
-  // notify_one() carries the fence that publishes the queued task before the look for sleepers.
-  team->events.notify_one();
-  if (HEARTH_UNLIKELY(team->go_events.anybody_asleep())) team->go_events.notify_one();
+  // notify_one_unless() carries the fence that publishes the queued task before the look for sleepers. All
+  // are woken if the one might be a worker that may not take it.
+  team->events.notify_one_unless(process.task_vicinities);
+  if (HEARTH_UNLIKELY(team->go_events.anybody_asleep()))
+    team->go_events.notify_one_unless(process.task_vicinities);
 }
 
 }  // namespace

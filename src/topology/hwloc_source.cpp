@@ -125,6 +125,11 @@ Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
   keep_levels(HWLOC_OBJ_L3CACHE, 3);
   keep_levels(HWLOC_OBJ_L2CACHE, 2);
   keep_levels(HWLOC_OBJ_L1CACHE, 1);
+  hwloc.each(topology, HWLOC_OBJ_L1CACHE, [&](hwloc_obj_t object) {
+    const CpuMask cpus = hwloc.mask(object->cpuset);
+    for (CacheDomain& llc : machine.llcs)
+      if (!llc.cpus.empty() && cpus.test(llc.cpus.first())) llc.l1d_bytes = object->attr->cache.size;
+  });
   hwloc.each(topology, HWLOC_OBJ_PU, [&](hwloc_obj_t object) { machine.online.set(os_number(object)); });
   hwloc.each(topology, HWLOC_OBJ_CORE, [&](hwloc_obj_t object) {
     Core core;

@@ -70,7 +70,8 @@ struct CacheDomain {
   std::uint64_t bytes = 0;  // 0: unknown
   unsigned level =
       0;  // 3 mostly, 2 on small cores; 0: no cache is described, the domain is the package's part of a node
-  unsigned line_bytes = 0;  // 0: unknown
+  unsigned line_bytes = 0;      // 0: unknown
+  std::uint64_t l1d_bytes = 0;  // the first-level data cache of its first core; 0: unknown
   int package = -1;
   std::vector<int>
       nodes;  // more than one where a cache spans nodes (sub-NUMA clustering as the kernel describes it)
@@ -163,6 +164,9 @@ struct Machine {
   std::vector<Cpu> cpus;  // online ones, rising kernel number
   LocationKind location_kind = LocationKind::node;
   std::vector<Location> locations;
+  /// Home caches on a mesh: the tiles, whose numbers are those of their CPUs, row by row. 0: no mesh.
+  unsigned mesh_width = 0;
+  unsigned mesh_height = 0;
 
   DistanceSource distance_source = DistanceSource::flat;
   /// Between nodes, relative: 10 is local.

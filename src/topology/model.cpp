@@ -215,12 +215,11 @@ class ModelReader {
 
   bool read_cache(const toml::table* cache) {
     if (cache == nullptr) return true;
-    double l1 = 0;
     double l2 = 0;
     if (!only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"}) ||
         !count(*cache, "llc_level", 1, 4, llc_level_) || !figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_) ||
-        !figure(*cache, "line_bytes", 1, 4096, line_bytes_) || !figure(*cache, "l1d_bytes", 1, 1e9, l1) ||
-        !figure(*cache, "l2_bytes", 1, 1e10, l2)) {
+        !figure(*cache, "line_bytes", 1, 4096, line_bytes_) ||
+        !figure(*cache, "l1d_bytes", 1, 1e9, l1d_bytes_) || !figure(*cache, "l2_bytes", 1, 1e10, l2)) {
       return false;
     }
     return true;
@@ -237,6 +236,7 @@ class ModelReader {
     llc.level = static_cast<unsigned>(llc_level_);
     llc.bytes = static_cast<std::uint64_t>(llc_bytes_);
     llc.line_bytes = static_cast<unsigned>(line_bytes_);
+    llc.l1d_bytes = static_cast<std::uint64_t>(l1d_bytes_);
     machine_.llcs.push_back(std::move(llc));
   }
 
@@ -484,6 +484,8 @@ class ModelReader {
     machine_.nodes.push_back(std::move(node));
     package_of_node_.push_back(0);
     machine_.location_kind = LocationKind::home_cache;
+    machine_.mesh_width = static_cast<unsigned>(width);
+    machine_.mesh_height = static_cast<unsigned>(height);
     machine_.home_latency_ns = Matrix<float>(tiles.size(), 0);
     const double ns_per_cycle = 1000 / clock;
     for (std::size_t a = 0; a < tiles.size(); ++a) {
@@ -610,6 +612,7 @@ class ModelReader {
   std::int64_t llc_level_ = 3;
   double llc_bytes_ = 0;
   double line_bytes_ = 0;
+  double l1d_bytes_ = 0;
   double node_bytes_ = 0;
 };
 

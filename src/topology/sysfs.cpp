@@ -59,6 +59,7 @@ std::uint64_t read_cache_size(const SystemRoot& root, const std::string& path) {
 bool read_last_level_cache(const SystemRoot& root, unsigned cpu, const CpuMask& online, CacheDomain& out) {
   std::int64_t best_level = 0;
   int best_index = -1;
+  int first_index = -1;  // of the first level
   for (int index = 0; index < 16; ++index) {
     std::int64_t level = 0;
     if (!root.read_number(format("%s/cpu%u/cache/index%d/level", kCpus, cpu, index).c_str(), level)) break;
@@ -68,8 +69,11 @@ bool read_last_level_cache(const SystemRoot& root, unsigned cpu, const CpuMask& 
     if (type == "Instruction") continue;
     best_level = level;
     best_index = index;
+    if (level == 1) first_index = index;
   }
   if (best_index < 0) return false;
+  if (first_index >= 0)
+    out.l1d_bytes = read_cache_size(root, format("%s/cpu%u/cache/index%d/size", kCpus, cpu, first_index));
   const std::string folder = format("%s/cpu%u/cache/index%d/", kCpus, cpu, best_index);
   out.level = static_cast<unsigned>(best_level);
   out.bytes = read_cache_size(root, folder + "size");

@@ -235,6 +235,9 @@ TEST(Settings, OddButLegalValues) {
   EXPECT_EQ(parse({"KMP_TEAMS_PROC_BIND=close"})->settings.teams_proc_bind, ProcBind::close);
   EXPECT_EQ(parse({"OMP_NUM_TEAMS_ALL=3"})->settings.num_teams, 3);
   EXPECT_EQ(parse({"HEARTH_POLICY=Central"})->settings.policy, Policy::central);
+  EXPECT_EQ(parse({"HEARTH_POLICY=home-cache"})->settings.policy, Policy::home_cache);
+  EXPECT_EQ(parse({"HEARTH_VICINITY=16"})->settings.vicinity, 16);
+  EXPECT_EQ(parse({"HEARTH_VICINITY=ALL"})->settings.vicinity, 0);
 }
 
 TEST(DisplayEnv, HasTheFormatOfOpenMp) {

@@ -13,7 +13,10 @@ void* omp_malloc_specific(size_t size, int distribution) __attribute__((weak));
 void omp_malloc_free(void* block) __attribute__((weak));
 int hearth_owner(const void* address) __attribute__((weak));
 
-enum { kLocations = 8, kBytes = 1 << 20, kRounds = 300, kCoarse = 2 };
+#ifndef LOCATIONS
+#define LOCATIONS 8
+#endif
+enum { kLocations = LOCATIONS, kBytes = 1 << 20, kRounds = 300, kCoarse = 2 };
 
 static char* block[kLocations];  // one at each location
 static int ran;

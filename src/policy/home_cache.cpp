@@ -1,0 +1,55 @@
+// Tasks go to the home cache from which their data comes fastest: Algorithm 3 of Muddukrishna, Jonsson,
+// Brorsson (Scientific Programming, 2015), and stealing inside vicinities (ibid., 4.2).
+//
+// Where the paper is silent: data counts as coarsely distributed if it is not spread evenly over all homes,
+// however it came there; bytes that are read and written count as both; only locations where the team has a
+// member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
+#include "policy/policies.h"
+#include "policy/prices.h"
+
+namespace hearth::policy {
+namespace {
+
+// Every home has some of the bytes, and none has more than the one with least by over half of a mean, which
+// is what whole pages or cache lines make of even parts. Then the middle of the machine would be nearest for
+// all tasks alike.
+bool evenly_spread(const Sources<1>& bytes, std::int32_t homes) {
+  if (bytes.count < homes) return false;
+  const auto [least, most] = std::minmax_element(bytes.bytes, bytes.bytes + bytes.count);
+  return *most - *least <= bytes.sum / (2 * static_cast<std::uint64_t>(bytes.count));
+}
+
+class HomeCache final : public TaskPolicy {
+ public:
+  const char* name() const override { return "home-cache"; }
+
+  Location deal(const MachineView& machine, const Need& need, Location creator,
+                const LoadView& load) const override {
+    const std::int32_t count = machine.locations;
+    const Sources<1> bytes(need, count);
+    if (bytes.sum == 0 || evenly_spread(bytes, machine.homes)) return kHere;
+    if (!need.decided && creator >= 0 && bytes.sum <= machine.l1_bytes[creator]) return kHere;
+    const bool here_counts = creator >= 0 && (load.staffed >> creator & 1) != 0;
+    return Prices(machine, bytes).cheapest(count, creator, here_counts, load);
+  }
+
+  bool may_reach(const MachineView& machine, Location thief, Location victim) const override {
+    return machine.in_one_vicinity(thief, victim);
+  }
+  bool may_rob(const MachineView& machine, Location thief, Location victim,
+               std::uint32_t depth) const override {
+    return depth != 0 && may_reach(machine, thief, victim);
+  }
+  bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
+                     const Idleness&) const override {
+    return far.depth != 0 && (far.deserted || may_reach(machine, thief, victim));
+  }
+};
+
+constinit const HomeCache the_home_cache;
+
+}  // namespace
+
+constinit const TaskPolicy& home_cache = the_home_cache;
+
+}  // namespace hearth::policy
