@@ -15,8 +15,9 @@ int hearth_owner(const void* address) __attribute__((weak));
 
 #ifndef LOCATIONS
 #define LOCATIONS 8
+#define ROUNDS 300
 #endif
-enum { kLocations = LOCATIONS, kBytes = 1 << 20, kRounds = 300, kCoarse = 2 };
+enum { kLocations = LOCATIONS, kBytes = 1 << 20, kRounds = ROUNDS, kCoarse = 2 };
 
 static char* block[kLocations];  // one at each location
 static int ran;

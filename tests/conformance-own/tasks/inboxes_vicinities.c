@@ -2,4 +2,5 @@
 // for descendants may take them.
 // env: HEARTH_MACHINE=tilepro64 HEARTH_POLICY=home-cache HEARTH_VICINITY=1
 #define LOCATIONS 63
+#define ROUNDS 10
 #include "inboxes.c"
