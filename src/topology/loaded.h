@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "topology/machine.h"
 
@@ -11,11 +12,14 @@ namespace hearth::topology {
 struct LoadedMachine {
   Machine machine;
   std::string error;  // "FILE:LINE: what is wrong; legal: ..."; empty: the machine is good
+  /// Of a model file: all that is wrong with it, as far as can be seen, by line.
+  std::vector<std::string> problems;
 
   bool ok() const { return error.empty(); }
   static LoadedMachine failure(std::string why) {
     LoadedMachine loaded;
     loaded.error = std::move(why);
+    loaded.problems = {loaded.error};
     return loaded;
   }
 };

@@ -1,27 +1,11 @@
-// The model reader: toml++ without exceptions, streams or formatters (those would bring the whole of iostream
-// into the runtime library), then a checked walk over the tables. The first error ends it.
-//
-// toml++ takes some of its assertions for granted when NDEBUG is set (they become assumptions, so undefined
-// behaviour), although a malformed file breaks them; with NDEBUG unset and the assertion empty, the checks
-// that follow them report the error.
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_INT_CHARCONV 1
-#define TOML_FLOAT_CHARCONV 1
+// The model reader: a checked walk over the tables of the file. A table's first problem ends that table; the
+// others are read all the same, so that all of a file's faults are named as far as can be.
 #include "topology/model.h"
 
 #include <cstdlib>
 
-#include <algorithm>
-#include <initializer_list>
-#include <optional>
-
-#include <toml++/toml.h>
-
+#include "topology/model_toml.h"
 #include "topology/system_root.h"
-#include "topology/text.h"
 
 namespace hearth::topology {
 namespace {
@@ -30,7 +14,6 @@ constexpr std::int64_t kSchema = 1;
 // Linux stops at 8192 CPUs and 1024 nodes, and so does a model: the tables grow with the squares of these.
 constexpr std::int64_t kMaxCpus = 8192;
 constexpr std::int64_t kMaxNodes = 1024;
-constexpr std::string_view kMarks = "P, M, S, C or A";
 
 // The ways in which a table over pairs of nodes may be given.
 struct Classes {
@@ -39,71 +22,18 @@ struct Classes {
   double other_package = 0;
 };
 
-class ModelReader {
+class ModelReader : ModelToml {
  public:
-  explicit ModelReader(const std::string& file) : file_(file) {}
+  explicit ModelReader(const std::string& file) : ModelToml(file), file_(file) {}
 
-  LoadedMachine read(std::string_view text) {
-    if (!plain(text)) return LoadedMachine::failure(std::move(error_));
-    const toml::parse_result parsed = toml::parse(text, std::string_view(file_));
-    if (!parsed) {
-      const toml::parse_error& error = parsed.error();
-      return LoadedMachine::failure(format("%s:%u: %s", file_.c_str(),
-                                           static_cast<unsigned>(error.source().begin.line),
-                                           std::string(error.description()).c_str()));
-    }
-    const toml::table& root = parsed.table();
-    if (!read_root(root)) return LoadedMachine::failure(std::move(error_));
-    LoadedMachine loaded;
-    loaded.machine = std::move(machine_);
-    return loaded;
+  std::vector<std::string> read(std::string_view text, Machine& out) {
+    const toml::table* root = parse(text);
+    if (root == nullptr || !read_root(*root)) return problems();
+    out = std::move(machine_);
+    return {};
   }
 
  private:
-  // toml++ 3.3 runs into undefined behaviour on some letters beyond ASCII outside of strings, and on control
-  // characters.
-  bool plain(std::string_view text) {
-    unsigned line = 1;
-    for (const char c : text) {
-      if (c == '\n') ++line;
-      if ((c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r') continue;
-      error_ = format(
-          "%s:%u: a character that is not ASCII text (0x%02x); legal: printable ASCII, tabs, line ends",
-          file_.c_str(), line, static_cast<unsigned>(static_cast<unsigned char>(c)));
-      return false;
-    }
-    return true;
-  }
-
-  // ---- errors ----
-
-  bool fail(const toml::node& where, const std::string& what) {
-    if (error_.empty())
-      error_ =
-          format("%s:%u: %s", file_.c_str(), static_cast<unsigned>(where.source().begin.line), what.c_str());
-    return false;
-  }
-
-  bool only(const toml::table& table, const char* name, std::initializer_list<std::string_view> legal) {
-    for (auto&& [key, value] : table) {
-      if (std::find(legal.begin(), legal.end(), key.str()) != legal.end()) continue;
-      std::string list;
-      for (std::string_view one : legal) list += (list.empty() ? "" : ", ") + std::string(one);
-      return fail(value, format("unknown key \"%s\" in %s; legal: %s", std::string(key.str()).c_str(), name,
-                                list.c_str()));
-    }
-    return true;
-  }
-
-  // ---- single values ----
-
-  bool check_mark(const toml::node& node) {
-    const auto text = node.value<std::string_view>();
-    if (text && text->size() == 1 && std::string_view("PMSCA").find((*text)[0]) != std::string_view::npos)
-      return true;
-    return fail(node, "not a mark; legal: " + std::string(kMarks));
-  }
-
   // A figure is a number in a table that has a mark, or {value = 5, mark = "P"}. `out` keeps its value when
   // the key is absent.
   bool figure(const toml::table& table, std::string_view key, double least, double most, double& out) {
@@ -132,59 +62,12 @@ class ModelReader {
     return number(*node, key, least, most, out);
   }
 
-  bool number(const toml::node& node, std::string_view key, double least, double most, double& out) {
-    const bool is_number = node.is_integer() || node.is_floating_point();
-    const double value = node.value<double>().value_or(-1);
-    if (is_number && value >= least && value <= most) {
-      out = value;
-      return true;
-    }
-    return fail(node, format("\"%s\" is not legal; legal: a number from %g to %g", std::string(key).c_str(),
-                             least, most));
-  }
-
-  bool count(const toml::table& table, std::string_view key, std::int64_t least, std::int64_t most,
-             std::int64_t& out) {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return true;
-    const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-    if (value && *value >= least && *value <= most) {
-      out = *value;
-      return true;
-    }
-    return fail(
-        *node, format("\"%s\" is not legal; legal: a whole number from %lld to %lld",
-                      std::string(key).c_str(), static_cast<long long>(least), static_cast<long long>(most)));
-  }
-
-  bool text(const toml::table& table, std::string_view key, std::string& out) {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return true;
-    const auto value = node->value<std::string_view>();
-    if (!value || !node->is_string())
-      return fail(*node, format("\"%s\" is not legal; legal: a text in quotes", std::string(key).c_str()));
-    out = std::string(*value);
-    return true;
-  }
-
-  bool optional_table(const toml::table& root, std::string_view key, const toml::table*& out) {
-    const toml::node* node = root.get(key);
-    out = node == nullptr ? nullptr : node->as_table();
-    if (node != nullptr && out == nullptr)
-      return fail(*node, format("\"%s\" is not legal; legal: a table", std::string(key).c_str()));
-    if (out == nullptr) return true;
-    const toml::node* mark = out->get("mark");
-    return mark == nullptr || check_mark(*mark);
-  }
-
   // ---- the tables ----
 
   bool read_root(const toml::table& root) {
-    if (!only(root, "the model",
-              {"schema", "name", "title", "notes", "structure", "node", "mesh", "cache", "memory", "distance",
-               "latency", "bandwidth", "simulator"})) {
-      return false;
-    }
+    only(root, "the model",
+         {"schema", "name", "title", "notes", "structure", "node", "mesh", "cache", "memory", "distance",
+          "latency", "bandwidth", "simulator"});
     std::int64_t schema = 0;
     if (!root.contains("schema")) return fail(root, "no schema; legal: schema = 1");
     if (!count(root, "schema", kSchema, kSchema, schema)) return false;
@@ -198,8 +81,8 @@ class ModelReader {
 
     const toml::table* cache = nullptr;
     const toml::table* memory = nullptr;
-    if (!optional_table(root, "cache", cache) || !read_cache(cache)) return false;
-    if (!optional_table(root, "memory", memory) || !read_memory(memory)) return false;
+    if (optional_table(root, "cache", cache)) read_cache(cache);
+    if (optional_table(root, "memory", memory)) read_memory(memory);
 
     const int shapes = root.contains("structure") + root.contains("node") + root.contains("mesh");
     if (shapes != 1) return fail(root, "a model needs exactly one of [structure], [[node]] and [mesh]");
@@ -207,7 +90,8 @@ class ModelReader {
     if (root.contains("node") && !read_explicit_nodes(root)) return false;
     if (root.contains("mesh") && !read_mesh(root)) return false;
 
-    if (!read_pairs(root)) return false;
+    read_pairs(root);
+    if (!good()) return false;
     machine_.restrict_to(machine_.online, {}, {});
     const std::string wrong = machine_.inconsistency();
     return wrong.empty() || fail(root, wrong);
@@ -512,10 +396,8 @@ class ModelReader {
     }
     if (distance != nullptr) {
       Matrix<float> slit;
-      if (!only(*distance, "[distance]", {"mark", "slit"}) ||
-          !pairs(*distance, "slit", 10, 65535, true, slit))
-        return false;
-      if (!slit.empty()) {
+      if (only(*distance, "[distance]", {"mark", "slit"}) &&
+          pairs(*distance, "slit", 10, 65535, true, slit) && !slit.empty()) {
         machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
         for (std::size_t a = 0; a < slit.size(); ++a) {
           for (std::size_t b = 0; b < slit.size(); ++b) {
@@ -525,15 +407,13 @@ class ModelReader {
         machine_.distance_source = DistanceSource::slit;
       }
     }
-    if (latency != nullptr && (!only(*latency, "[latency]", {"mark", "read_ns", "write_ns"}) ||
-                               !pairs(*latency, "read_ns", 0.1, 1e6, true, machine_.read_latency_ns) ||
-                               !pairs(*latency, "write_ns", 0.1, 1e6, false, machine_.write_latency_ns))) {
-      return false;
+    if (latency != nullptr && only(*latency, "[latency]", {"mark", "read_ns", "write_ns"})) {
+      pairs(*latency, "read_ns", 0.1, 1e6, true, machine_.read_latency_ns);
+      pairs(*latency, "write_ns", 0.1, 1e6, false, machine_.write_latency_ns);
     }
-    if (bandwidth != nullptr && (!only(*bandwidth, "[bandwidth]", {"mark", "mbs"}) ||
-                                 !pairs(*bandwidth, "mbs", 1, 1e9, false, machine_.bandwidth_mbs))) {
-      return false;
-    }
+    if (bandwidth != nullptr && only(*bandwidth, "[bandwidth]", {"mark", "mbs"}))
+      pairs(*bandwidth, "mbs", 1, 1e9, false, machine_.bandwidth_mbs);
+    if (!good()) return false;
     if (machine_.node_distance.empty() && !machine_.read_latency_ns.empty()) {
       machine_.node_distance = Machine::distances_from_latencies(machine_.read_latency_ns);
       machine_.distance_source = DistanceSource::latency;
@@ -606,7 +486,6 @@ class ModelReader {
   }
 
   const std::string& file_;
-  std::string error_;
   Machine machine_;
   std::vector<std::int64_t> package_of_node_;
   std::int64_t llc_level_ = 3;
@@ -619,7 +498,10 @@ class ModelReader {
 }  // namespace
 
 LoadedMachine parse_model(std::string_view text, const std::string& file) {
-  return ModelReader(file).read(text);
+  LoadedMachine loaded;
+  loaded.problems = ModelReader(file).read(text, loaded.machine);
+  if (!loaded.problems.empty()) loaded.error = loaded.problems.front();
+  return loaded;
 }
 
 LoadedMachine load_model(const std::string& path) {

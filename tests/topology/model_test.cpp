@@ -119,15 +119,15 @@ TEST(Models, ErrorsNameFileLineAndWhatIsLegal) {
             "nodes_per_package, llcs_per_node, "
             "cores_per_llc, threads_per_core, numbering");
   EXPECT_EQ(error_of(head + "[structure]\npackages = 2\n"),
-            "m.toml:3: [structure] has no mark; legal: P, M, S, C or A");
-  EXPECT_EQ(error_of(head + "[structure]\nmark = \"X\"\n"), "m.toml:4: not a mark; legal: P, M, S, C or A");
+            "m.toml:3: [structure] has no mark; legal: P, M, S, C, A or H");
+  EXPECT_EQ(error_of(head + "[structure]\nmark = \"X\"\n"), "m.toml:4: not a mark; legal: P, M, S, C, A or H");
   EXPECT_EQ(error_of(one + "packages = 0\n"),
             "m.toml:5: \"packages\" is not legal; legal: a whole number from 1 to 1024");
   EXPECT_EQ(error_of(one + "packages = \"2\"\n"),
             "m.toml:5: \"packages\" is not legal; legal: a whole number from 1 to 1024");
   EXPECT_EQ(error_of(one + "packages = 1024\ncores_per_llc = 8192\n"), "m.toml:3: more than 8192 CPUs");
   EXPECT_EQ(error_of(one + "[cache]\nllc_bytes = 5\n"),
-            "m.toml:6: \"llc_bytes\" has no mark, and neither has its table; legal: P, M, S, C or A");
+            "m.toml:6: \"llc_bytes\" has no mark, and neither has its table; legal: P, M, S, C, A or H");
   EXPECT_EQ(error_of(one + "packages = 2\n[distance]\nslit = {value = [[10, 20]], mark = \"A\"}\n"),
             "m.toml:7: \"slit\" has 1 rows for 2 nodes");
   EXPECT_EQ(error_of(one + "packages = 2\n[distance]\nslit = {value = [[10, 20], [20, 9]], mark = \"A\"}\n"),
