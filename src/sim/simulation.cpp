@@ -115,7 +115,7 @@ Result Simulation::run() {
   while (result_.tasks < count) {
     const Time timer = timers_.first();
     if (timer > now_) {
-      const Time end = fluid_.next_end();
+      const Time end = fluid_.next_end(timer);
       if (end <= timer) {
         if (end == kNever) break;  // nobody can go on: a workload that is inconsistent
         now_ = end;
