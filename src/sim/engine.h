@@ -55,6 +55,10 @@ struct RunOptions {
   /// Tasks in the creator's own queue beyond which a further one that would stay there runs at once; 0:
   /// never.
   std::uint32_t task_cutoff = 256;
+  /// Bandwidth is shared out anew so long at most after an activity has begun or ended: about a round trip to
+  /// memory, of which all requests that are under way know nothing. 0: at once, which takes longer to work
+  /// out.
+  Time grain = 100'000;
   std::function<void(const Decision&)> log;
   /// Called now and then with the tasks that have ended; false ends the simulation, whose result then says
   /// so.

@@ -25,13 +25,16 @@ void for_each_bit(const std::uint64_t* words, std::size_t count, Visit visit) {
 }
 
 void set(std::uint64_t* words, std::size_t bit) { words[bit / kBits] |= std::uint64_t{1} << bit % kBits; }
-void clear(std::uint64_t* words, std::size_t bit) { words[bit / kBits] &= ~(std::uint64_t{1} << bit % kBits); }
+void clear(std::uint64_t* words, std::size_t bit) {
+  words[bit / kBits] &= ~(std::uint64_t{1} << bit % kBits);
+}
 bool has(const std::uint64_t* words, std::size_t bit) { return (words[bit / kBits] >> bit % kBits & 1) != 0; }
 
 }  // namespace
 
 Fluid::Resource Fluid::add_resource(double capacity) {
   pipes_.push_back({.capacity = capacity});
+  rooms_.emplace_back();
   pipe_words_ = (pipes_.size() + kBits - 1) / kBits;
   short_.resize(pipe_words_);
   part_pipes_.resize(pipe_words_);
@@ -183,7 +186,8 @@ void Fluid::gather() {
 void Fluid::set_rate(Activity number, double rate) {
   Flow& flow = flows_[number];
   if (rate == flow.rate) return;
-  flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now_ - flow.since) / kPsPerNs);
+  const auto passed = static_cast<double>(static_cast<std::int64_t>(now_ - flow.since));
+  flow.left = std::max(0.0, flow.left - flow.rate * passed / kPsPerNs);
   flow.since = now_;
   flow.rate = rate;
   ends_[number] = after(now_, flow.left / rate * kPsPerNs);
@@ -191,13 +195,8 @@ void Fluid::set_rate(Activity number, double rate) {
 
 void Fluid::fix(Activity number, double rate) {
   clear(open_.data(), number);
-  const Flow& flow = flows_[number];
-  for (const Use& use : uses_of(flow)) {
-    Pipe& pipe = pipes_[use.resource];
-    pipe.left -= rate * use.per_byte;
-    pipe.open_weight -= use.per_byte;
-    --pipe.open;
-  }
+  const Room each = {rate, 1};
+  for (const Use& use : uses_of(flows_[number])) rooms_[use.resource] -= each * use.per_byte;
   set_rate(number, rate);
 }
 
@@ -207,11 +206,14 @@ void Fluid::solve() {
   ++solved_;
   for (const Resource resource : scarce_) {
     Pipe& pipe = pipes_[resource];
-    pipe.left = pipe.capacity;
-    pipe.open_weight = pipe.weight;
-    pipe.open = pipe.users;
+    rooms_[resource] = Room{pipe.capacity, pipe.weight};
     pipe.level = INFINITY;
   }
+  const auto any_open = [this](const Word* users) {
+    Word any = 0;
+    for (std::size_t i = 0; i < words_; ++i) any |= users[i] & open_[i];
+    return any != 0;
+  };
   double level = 0;
   auto next = by_limit_.begin();
   for (;;) {
@@ -221,9 +223,9 @@ void Fluid::solve() {
     level = INFINITY;
     Resource scarce = 0;
     for (const Resource resource : scarce_) {
-      const Pipe& pipe = pipes_[resource];
-      if (pipe.open == 0 || pipe.open_weight <= 0 || pipe.left >= level * pipe.open_weight) continue;
-      level = pipe.left / pipe.open_weight;
+      const Room room = rooms_[resource];
+      if (room[0] >= level * room[1] || room[1] <= 0 || !any_open(users_of(resource))) continue;
+      level = room[0] / room[1];
       scarce = resource;
     }
     level = std::max(level, before);  // what rounding has left of a resource that is used up stops nobody
@@ -242,7 +244,8 @@ void Fluid::solve() {
     }
     for (std::size_t i = 0; i < words_; ++i) {
       const Word of_scarce = open_[i] & users[i];
-      for_each_bit(&of_scarce, 1, [&](std::uint32_t bit) { fix(static_cast<Activity>(i * kBits + bit), level); });
+      for_each_bit(&of_scarce, 1,
+                   [&](std::uint32_t bit) { fix(static_cast<Activity>(i * kBits + bit), level); });
     }
   }
 }

@@ -70,12 +70,11 @@ class Fluid {
     double weight = 0;  // what all would take for a byte each
     std::uint32_t users = 0;
     bool is_short = false;
-    bool touched = false;      // in touched_
-    double level = INFINITY;   // at which the last solution found it used up: nobody who uses it has more
-    double left = 0;           // in solve(): not yet shared out
-    double open_weight = 0;    // in solve(): `weight` of those that have no rate yet
-    std::uint32_t open = 0;    // in solve(): how many these are
+    bool touched = false;     // in touched_
+    double level = INFINITY;  // at which the last solution found it used up: nobody who uses it has more
   };
+  /// In solve(), of a resource: [0] what is not yet shared out, [1] the weight of those without a rate.
+  using Room = double __attribute__((vector_size(16)));
   struct Flow {
     double limit = 0;  // bytes per nanosecond, alone
     double rate = 0;
@@ -99,12 +98,12 @@ class Fluid {
   void gather();
   void solve();
   void fix(Activity number, double rate);
-  void fix_all_at(double level);
   void set_rate(Activity number, double rate);
   Time first_end() const;
 
   Time grain_;
   std::vector<Pipe> pipes_;
+  std::vector<Room> rooms_;  // the same
   std::vector<Flow> flows_;  // by number; some are free
   std::vector<Time> ends_;   // the same: when each ends at its present rate; kNever: free
   std::vector<Use> uses_;
@@ -113,18 +112,18 @@ class Fluid {
   std::size_t active_ = 0;
 
   std::size_t words_ = 0, pipe_words_ = 0;
-  Bits users_;   // by resource: which activities
-  Bits used_;    // by activity: which resources
-  Bits short_;   // resources
+  Bits users_;                     // by resource: which activities
+  Bits used_;                      // by activity: which resources
+  Bits short_;                     // resources
   std::vector<Resource> touched_;  // short before a change or after it
   Time now_ = 0;
   Time settle_by_ = kNever;  // there is something to be solved, and until then
 
   // What solve() is about.
-  Bits part_;        // activities
-  Bits part_pipes_;  // resources that are short
+  Bits part_;                     // activities
+  Bits part_pipes_;               // resources that are short
   std::vector<Resource> scarce_;  // the same as a list
-  Bits open_;        // activities without a rate
+  Bits open_;                     // activities without a rate
   std::uint64_t solved_ = 0;
 };
 

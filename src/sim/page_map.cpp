@@ -97,7 +97,7 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
               static_cast<unsigned __int128>(i) * setup.page_bytes * setup.workers.size() / pages.bytes);
           pages.owner[i] = static_cast<std::uint8_t>(home_near(setup.workers[worker]));
         }
-        table_of_owners(pages);
+        settle_owners(pages);
         break;
       case FirstTouch::by_writer:
         pages.owner.resize(units, kUntouched);
@@ -119,14 +119,34 @@ void PageMap::make_table(Pages& pages, const Distribution& what, std::uint64_t b
   pages.layout.blocks = placement::BlockTable(pages.table.get(), what, homes_, blocks, block_bytes);
 }
 
-void PageMap::table_of_owners(Pages& pages) {
-  OwnersByPage by_page{pages.owner.data(), home_index_.data()};
-  Distribution what{.kind = Kind::custom, .owner = owner_of_page, .data = &by_page};
-  make_table(pages, what, page_bytes_);
-  std::vector<std::uint8_t>().swap(pages.owner);
+// All pages have owners, which do not change any more.
+void PageMap::settle_owners(Pages& pages) {
+  const std::vector<std::uint8_t> owner = std::move(pages.owner);
+  pages.owner.clear();
+  for (std::size_t i = 0; i < owner.size() && pages.runs.size() <= kMostRuns; ++i) {
+    const std::uint64_t end = (i + 1) * page_bytes_;
+    if (pages.runs.empty() || pages.runs.back().owner != owner[i])
+      pages.runs.push_back({end, owner[i]});
+    else
+      pages.runs.back().end = end;
+  }
+  if (pages.runs.size() <= kMostRuns) return;
+  std::vector<Run>().swap(pages.runs);
+  OwnersByPage by_page{owner.data(), home_index_.data()};
+  make_table(pages, {.kind = Kind::custom, .owner = owner_of_page, .data = &by_page}, page_bytes_);
 }
 
 void PageMap::add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t end, Shares& shares) const {
+  if (!pages.runs.empty()) {
+    auto run = std::upper_bound(pages.runs.begin(), pages.runs.end(), begin,
+                                [](std::uint64_t offset, const Run& other) { return offset < other.end; });
+    for (; run->end < end; ++run) {
+      shares.add(run->owner, run->end - begin);
+      begin = run->end;
+    }
+    shares.add(run->owner, end - begin);
+    return;
+  }
   if (pages.owner.empty()) {
     pages.layout.add_shares(pages.base + begin, pages.base + end, shares);
     return;
@@ -181,7 +201,7 @@ void PageMap::touch_untouched(const Extent& extent, Location where) {
       --pages.untouched;
     }
   }
-  if (pages.untouched == 0) table_of_owners(pages);
+  if (pages.untouched == 0) settle_owners(pages);
 }
 
 }  // namespace hearth::sim

@@ -65,13 +65,19 @@ class PageMap {
   }
 
  private:
+  struct Run {
+    std::uint64_t end;  // offset in the region
+    Location owner;
+  };
   struct Pages {
     std::uint64_t base = 0;
     std::uint64_t bytes = 0;
     placement::Layout layout;
-    // Of regions that no rule describes. Owners by page, and how many have none yet; then a table.
+    // Of regions that no rule describes: owners by page, and how many have none yet; then runs of pages with
+    // one owner, or a table if there are many.
     std::vector<std::uint8_t> owner;
     std::uint64_t untouched = 0;
+    std::vector<Run> runs;
     std::unique_ptr<std::uint64_t[]> table;
   };
   struct Remembered {
@@ -79,6 +85,7 @@ class PageMap {
     placement::Shares shares;
   };
   static constexpr std::uint8_t kUntouched = 0xff;
+  static constexpr std::size_t kMostRuns = 4096;
   static constexpr std::size_t kRemembered = 1024;
   static constexpr std::uint32_t kManyRows = 4;
 
@@ -86,7 +93,7 @@ class PageMap {
   void add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t end, placement::Shares& shares) const;
   void touch_untouched(const Extent& extent, Location where);
   void make_table(Pages& pages, const placement::Distribution& what, std::uint64_t block_bytes);
-  void table_of_owners(Pages& pages);
+  void settle_owners(Pages& pages);
 
   std::vector<Pages> pages_;  // by region
   std::int32_t locations_;

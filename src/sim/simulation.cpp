@@ -35,6 +35,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       workers_at_(count_by_location(worker_locations_, view_.machine().locations)),
       pages_(workload, {machine, view_.machine(), options.distribution, options.everything,
                         parameters.page_bytes, parameters.line_bytes, worker_locations_}),
+      fluid_(options.grain),
       memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
       random_(options.seed),
       timers_(seats_.size()),

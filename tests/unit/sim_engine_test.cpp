@@ -67,6 +67,7 @@ RunOptions deterministic(const char* policy = "work-stealing") {
   RunOptions options;
   options.policy = policy::find_policy(policy);
   options.deterministic = true;
+  options.grain = 0;
   return options;
 }
 
