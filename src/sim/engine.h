@@ -43,6 +43,7 @@ struct RunOptions {
   const policy::TaskPolicy* policy = nullptr;  // null: work stealing
   policy::Significance significance = policy::Significance::gain;
   policy::Threshold threshold = policy::Threshold::hops;
+  std::int32_t vicinity = 0;  // locations of a group: 1, 4, 8 or 16; 0: all are one
   /// Of regions that are distributed; of every region with `everything` (numactl --interleave is that, and
   /// fine).
   placement::Distribution distribution;

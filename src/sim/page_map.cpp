@@ -40,7 +40,7 @@ std::uint64_t Extent::identity() const {
 }
 
 PageMap::PageMap(const Workload& workload, const Setup& setup)
-    : locations_(setup.view.locations), page_bytes_(setup.page_bytes) {
+    : locations_(setup.tables.view.locations), page_bytes_(setup.page_bytes) {
   const auto count = static_cast<std::size_t>(locations_);
   home_index_.resize(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
@@ -48,13 +48,12 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
     home_index_[i] = static_cast<std::uint8_t>(homes_.count);
     homes_.at[homes_.count++] = static_cast<Location>(i);
   }
-  std::vector<Location> near(count);
   for (std::size_t i = 0; i < count; ++i) {
-    policy::order_by_distance(setup.view, static_cast<Location>(i), near.data());
-    const auto home = std::find_if(near.begin(), near.end(), [&](Location where) {
+    const Location* near = setup.tables.near(static_cast<Location>(i));
+    const Location* home = std::find_if(near, near + count, [&](Location where) {
       return setup.machine.locations[static_cast<std::size_t>(where)].holds_memory;
     });
-    nearest_home_.push_back(home == near.end() ? 0 : *home);
+    nearest_home_.push_back(home == near + count ? 0 : *home);
   }
   equal_ = make_shape(homes_, nullptr);
   weighted_ = make_shape(homes_, setup.what.weights);

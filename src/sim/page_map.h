@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "placement/distribution.h"
-#include "policy/task_policy.h"
+#include "policy/machine_tables.h"
 #include "sim/workload.h"
 #include "topology/machine.h"
 
@@ -44,7 +44,7 @@ class PageMap {
  public:
   struct Setup {
     const topology::Machine& machine;
-    const policy::MachineView& view;
+    const policy::MachineTables& tables;
     placement::Distribution what;
     bool everything = false;
     std::uint64_t page_bytes = 4096;

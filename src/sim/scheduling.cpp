@@ -9,16 +9,19 @@ namespace hearth::sim {
 
 using placement::Need;
 
+// If the program has marked some of what it declares, only that.
 Need Simulation::need_of(TaskIndex index) {
   const Task& task = workload_.tasks[index];
-  Need need(view_.machine().locations);
+  Need need(view_.locations);
+  need.decided = (flags_[index] & kIntense) != 0;
   for (std::uint32_t s = 0; s < task.steps; ++s) {
     const Step step = workload_.steps[task.first_step + s];
     if (step.kind != Step::Kind::work) continue;
     const Work& work = workload_.works[step.index];
     for (std::uint32_t a = 0; a < work.accesses; ++a) {
       const Access& access = workload_.accesses[work.first_access + a];
-      if (access.declared) need.add(pages_.shares_of(Extent::of(access)), access.mode);
+      if (access.declared && (access.intense || !need.decided))
+        need.add(pages_.shares_of(Extent::of(access)), access.mode);
     }
   }
   return need;
@@ -28,7 +31,7 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task) {
   Worker& worker = workers_[index];
   const Need need = need_of(task);
   const policy::LoadView load{.staffed = staffed_, .turn = worker.turn++};
-  const Location where = policy_.deal(view_.machine(), need, worker.location, load);
+  const Location where = policy_.deal(need.decided ? tables_.stated : view_, need, worker.location, load);
   if (options_.log) options_.log({task, worker.location, need, load, where});
   return where;
 }
@@ -212,7 +215,7 @@ Simulation::Found Simulation::robbed(WorkerIndex thief, TaskIndex task, Location
   --queued_;
   ++result_.steals;
   result_.far_steals += here != victim;
-  return {task, steal_ + steal_hop_ * view_.machine().hops_between(here, victim)};
+  return {task, steal_ + steal_hop_ * view_.hops_between(here, victim)};
 }
 
 Simulation::Found Simulation::steal_anywhere(WorkerIndex index) {
@@ -278,7 +281,8 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   const Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
   policy::FarTasks far{.depth = static_cast<std::uint32_t>(inbox.tasks.size()),
                        .task_time = task_time(where),
-                       .dealing = dealers_ != 0};
+                       .dealing = dealers_ != 0,
+                       .deserted = workers_at_[static_cast<std::size_t>(where)] == 0};
   if (far.dealing) return far;
   policy::Shares shares;
   shares.all = shares_;
@@ -315,17 +319,18 @@ Simulation::Found Simulation::find_far(WorkerIndex index) {
   Worker& worker = workers_[index];
   const Location here = worker.location;
   const bool waits = !worker.frames.empty();
-  const policy::MachineView& machine = view_.machine();
+  const policy::MachineView& machine = view_;
   const policy::Idleness idle = worker.patience.look(ticks(now_), dealt_, dealt_ever_, worker.served);
   if (queued_ == 0) return {};
   const bool any = worker.patience.looks() > 2 * kWaiterLooks;
-  const Location* near = view_.near(here);
+  const Location* near = tables_.near(here);
   for (std::int32_t i = 1; i < machine.locations; ++i) {
     const Location where = near[i];
     Place& place = places_[static_cast<std::size_t>(where)];
     Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
     const auto dealt = static_cast<std::uint32_t>(inbox.tasks.size());
-    if (place.kept != 0 && (any || policy_.may_rob(machine, here, where, place.kept)))
+    if (place.kept != 0 && ((any && (waits || policy_.may_reach(machine, here, where))) ||
+                            policy_.may_rob(machine, here, where, place.kept)))
       if (const Found found = steal_at(index, where); found.task != kNobody) return found;
     if (dealt == 0) continue;
     const bool may = waits ? any || (worker.patience.looks() > kWaiterLooks &&

@@ -23,18 +23,24 @@ std::vector<std::uint32_t> count_by_location(const std::vector<Location>& worker
 
 }  // namespace
 
+Simulation::Tables::Tables(const topology::Machine& machine, const RunOptions& options) {
+  fill(machine,
+       static_cast<std::int32_t>(std::min<std::size_t>(machine.locations.size(), placement::kMaxLocations)),
+       {options.significance, options.threshold, options.vicinity});
+}
+
 Simulation::Simulation(const Workload& workload, const topology::Machine& machine,
                        const Parameters& parameters, const RunOptions& options)
     : workload_(workload),
       options_(options),
       policy_(options.policy == nullptr ? policy::work_stealing : *options.policy),
       deterministic_(options.deterministic),
-      view_(machine, options.significance, options.threshold),
+      tables_(machine, options),
       seats_(seats_of(machine, options)),
       worker_locations_(locations_of(seats_)),
-      workers_at_(count_by_location(worker_locations_, view_.machine().locations)),
-      pages_(workload, {machine, view_.machine(), options.distribution, options.everything,
-                        parameters.page_bytes, parameters.line_bytes, worker_locations_}),
+      workers_at_(count_by_location(worker_locations_, view_.locations)),
+      pages_(workload, {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
+                        parameters.line_bytes, worker_locations_}),
       fluid_(options.grain),
       memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
       random_(options.seed),
@@ -51,7 +57,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       places_(workers_at_.size()),
       inboxes_(workers_at_.size()) {
   one_queue_ = policy_.one_queue();
-  neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.machine().locations > 1;
+  neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
   for (WorkerIndex i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     worker.location = worker.result.location = worker_locations_[i];
@@ -76,12 +82,16 @@ void Simulation::index_tasks() {
     const Task& task = workload_.tasks[t];
     pending_[t] = task.predecessors;
     if (task.predecessors != 0) flags_[t] |= kNamesDepend;
-    for (std::uint32_t s = 0; s < task.steps && (flags_[t] & kFootprint) == 0; ++s) {
+    for (std::uint32_t s = 0; s < task.steps; ++s) {
       const Step step = workload_.steps[task.first_step + s];
       if (step.kind != Step::Kind::work) continue;
       const Work& work = workload_.works[step.index];
-      for (std::uint32_t a = 0; a < work.accesses; ++a)
-        if (workload_.accesses[work.first_access + a].declared) flags_[t] |= kFootprint | kNamesDepend;
+      for (std::uint32_t a = 0; a < work.accesses; ++a) {
+        const Access& access = workload_.accesses[work.first_access + a];
+        if (!access.declared) continue;
+        flags_[t] |= kFootprint | kNamesDepend;
+        if (access.intense) flags_[t] |= kIntense;
+      }
     }
   }
   if (workload_.predecessors.empty()) return;
@@ -133,11 +143,11 @@ Result Simulation::run() {
   }
   result_.makespan = now_;
   result_.unfinished = count - result_.tasks;
-  result_.locations = view_.machine().locations;
+  result_.locations = view_.locations;
   result_.misses = memory_.misses();
   result_.cache_hits = memory_.hits();
   result_.solutions = fluid_.solved();
-  const policy::MachineView& machine = view_.machine();
+  const policy::MachineView& machine = view_;
   for (Location here = 0; here < machine.locations; ++here)
     for (Location home = 0; home < machine.locations; ++home)
       if (here != home)

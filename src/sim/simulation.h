@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "policy/machine_tables.h"
 #include "policy/patience.h"
 #include "policy/task_policy.h"
 #include "sim/engine.h"
@@ -26,6 +27,8 @@ class Simulation {
  public:
   Simulation(const Workload& workload, const topology::Machine& machine, const Parameters& parameters,
              const RunOptions& options);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
   Result run();
 
  private:
@@ -44,6 +47,7 @@ class Simulation {
     kUndeferred = 8,   // its maker waits for its predecessors, to run it
     kAwaited = 16,     // its body has met a wait that was not over
     kEnded = 32,       // its body has
+    kIntense = 64,     // it has marked some of what it declares
   };
 
   enum class Wait : std::uint8_t { none, children, descendants, predecessors };
@@ -165,7 +169,11 @@ class Simulation {
   const RunOptions& options_;
   const policy::TaskPolicy& policy_;
   const bool deterministic_;
-  View view_;
+  struct Tables : policy::MachineTables {
+    Tables(const topology::Machine& machine, const RunOptions& options);
+  };
+  const Tables tables_;
+  const policy::MachineView& view_ = tables_.view;
   std::vector<Seat> seats_;
   std::vector<Location> worker_locations_;
   std::vector<std::uint32_t> workers_at_;
