@@ -79,11 +79,14 @@ struct Result {
   Time makespan = 0;
   std::vector<WorkerResult> workers;
   std::int32_t locations = 0;
-  /// Bytes that came from, or went to, memory: by computing location x home, row by row.
+  /// Bytes that came from, or went to, memory (or home caches, where these are the locations): by computing
+  /// location x home, row by row.
   std::vector<std::uint64_t> misses;
   /// Remote bytes, each counted as many times as the distance is longer than to local memory.
   double weighted_remote = 0;
-  std::uint64_t cache_hits = 0;  // bytes that the last-level caches had
+  /// Bytes that the location's last-level cache had, which are no misses; bytes that the home cache had,
+  /// which are among them.
+  std::uint64_t cache_hits = 0;
   std::uint64_t tasks = 0;       // that have ended
   std::uint64_t unfinished = 0;  // not 0 only if `progress` ended it, or if the workload is inconsistent
   std::uint64_t steals = 0;      // taken from another worker's queue, or from another location's inbox

@@ -68,7 +68,9 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
     pages.base = address;
     pages.bytes = region.bytes;
     address += (region.bytes / placement::OwnerTable::kGranule + 1) * placement::OwnerTable::kGranule;
-    const Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
+    Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
+    // What a machine of home caches does by itself (Muddukrishna et al. 2015, 2.2).
+    if (lines && (what.kind == Kind::standard || what.kind == Kind::environment)) what.kind = Kind::fine;
     if (what.kind != Kind::standard && what.kind != Kind::environment) {
       placement::Allocation allocation{pages.base, pages.bytes, unit, initial, ordinal};
       if (what.kind == Kind::coarse) ++ordinal;
@@ -104,7 +106,6 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
         break;
     }
   }
-  remembered_.resize(kRemembered);
 }
 
 void PageMap::make_table(Pages& pages, const Distribution& what, std::uint64_t block_bytes) {
@@ -178,6 +179,7 @@ const Shares& PageMap::shares_of(const Extent& extent) {
     add_shares(extent, scratch_);
     return scratch_;
   }
+  if (remembered_.empty()) remembered_.resize(kRemembered);
   Remembered& slot = remembered_[extent.identity() % kRemembered];
   if (!(slot.extent == extent)) {
     slot.extent = extent;

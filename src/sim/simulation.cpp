@@ -58,6 +58,11 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       inboxes_(workers_at_.size()) {
   one_queue_ = policy_.one_queue();
   neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
+  if (neighbourhood_) {
+    // A worker's patience makes it pause for longer than a machine's back-off would.
+    first_pause_ = std::max(first_pause_, policy::Patience::kFirstPause * kTick);
+    longest_pause_ = std::max(longest_pause_, policy::Patience::kLongestPause * kTick);
+  }
   for (WorkerIndex i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     worker.location = worker.result.location = worker_locations_[i];

@@ -39,6 +39,7 @@ class Simulation {
   static constexpr std::size_t kInbox = std::size_t{1} << 15;
   static constexpr Time kSpin = 2'000'000'000;
   static constexpr std::uint32_t kWaiterLooks = 8;
+  static constexpr Time kTick = 400;  // of base/cpu.h, which policies count in: 2.5 a nanosecond
 
   enum Flag : std::uint8_t {
     kFootprint = 1,    // it declares what it touches
@@ -163,7 +164,7 @@ class Simulation {
   }
   bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
 
-  static std::uint64_t ticks(Time time) { return time / 400; }  // policies count 2.5 a nanosecond
+  static std::uint64_t ticks(Time time) { return time / kTick; }
 
   const Workload& workload_;
   const RunOptions& options_;

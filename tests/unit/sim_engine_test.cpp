@@ -6,95 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "policy/policies.h"
-#include "sim_machines.h"
+#include "sim_programs.h"
 
 namespace hearth::sim {
 namespace {
 
-constexpr Time kNs = 1000;
-
-Step step(Step::Kind kind, std::size_t index) {
-  Step step;
-  step.kind = kind;
-  step.index = static_cast<std::uint32_t>(index) & kMaxIndex;
-  return step;
-}
-
-// Workloads, step by step.
-struct Builder {
-  Workload w;
-
-  explicit Builder(std::uint64_t region_bytes = 1 << 20, FirstTouch touch = FirstTouch::initial_thread) {
-    w.name = "test";
-    w.regions.push_back({"a", region_bytes, touch, true});
-    w.kinds = {"task"};
-  }
-  TaskIndex task(std::initializer_list<Step> steps, std::initializer_list<TaskIndex> predecessors = {}) {
-    Task task;
-    task.first_step = static_cast<std::uint32_t>(w.steps.size());
-    task.steps = static_cast<std::uint32_t>(steps.size());
-    w.steps.insert(w.steps.end(), steps);
-    task.first_predecessor = static_cast<std::uint32_t>(w.predecessors.size());
-    task.predecessors = static_cast<std::uint32_t>(predecessors.size());
-    w.predecessors.insert(w.predecessors.end(), predecessors);
-    w.tasks.push_back(task);
-    return static_cast<TaskIndex>(w.tasks.size() - 1);
-  }
-  Step work(std::uint64_t cycles, std::initializer_list<Access> accesses = {}) {
-    w.works.push_back(
-        {cycles, static_cast<std::uint32_t>(w.accesses.size()), static_cast<std::uint32_t>(accesses.size())});
-    w.accesses.insert(w.accesses.end(), accesses);
-    return step(Step::Kind::work, w.works.size() - 1);
-  }
-  // Task 0, which was reserved as the first, makes `children`, all that there are.
-  void root(const std::vector<Step>& steps) {
-    w.tasks[0].first_step = static_cast<std::uint32_t>(w.steps.size());
-    w.tasks[0].steps = static_cast<std::uint32_t>(steps.size());
-    w.steps.insert(w.steps.end(), steps.begin(), steps.end());
-  }
-};
-
-Access reads(std::uint64_t offset, std::uint64_t bytes) {
-  Access access;
-  access.offset = offset;
-  access.length = bytes;
-  return access;
-}
-Step create(TaskIndex task) { return step(Step::Kind::create, task); }
-Step wait_all() { return step(Step::Kind::wait_all, 0); }
-
-RunOptions deterministic(const char* policy = "work-stealing") {
-  RunOptions options;
-  options.policy = policy::find_policy(policy);
-  options.deterministic = true;
-  options.grain = 0;
-  return options;
-}
-
-class Engine : public testing::Test {
- protected:
-  Result run(const Workload& workload, const RunOptions& options) {
-    EXPECT_EQ(workload.inconsistency(), "");
-    return simulate(workload, machine, parameters, options);
-  }
-  topology::Machine machine = model("opteron-6172x4");
-  Parameters parameters = plain_parameters(machine);
-};
-
-// `count` tasks that each read their part of the region.
-Workload flat(std::uint32_t count, std::uint64_t bytes_each, std::uint64_t cycles) {
-  Builder b(count * bytes_each);
-  b.task({});
-  std::vector<Step> steps;
-  for (std::uint32_t i = 0; i < count; ++i)
-    steps.push_back(create(b.task({b.work(cycles, {reads(i * bytes_each, bytes_each)})})));
-  steps.push_back(wait_all());
-  b.root(steps);
-  return b.w;
-}
+using Engine = Simulated;
 
 TEST_F(Engine, ComputingTakesItsCycles) {
-  Builder b;
+  Steps b;
   b.task({b.work(1234)});
   const Result result = run(b.w, deterministic());
   EXPECT_EQ(result.makespan, 1234 * kNs);
@@ -105,7 +25,7 @@ TEST_F(Engine, ComputingTakesItsCycles) {
 }
 
 TEST_F(Engine, MemoryTakesTheLatencyOfEachLineAndComputingComesOnTop) {
-  Builder b;
+  Steps b;
   b.task({b.work(1000, {reads(0, 6400)})});
   EXPECT_EQ(run(b.w, deterministic()).makespan, 7400 * kNs);
   parameters.patterns[0].overlap = known(1);
@@ -144,7 +64,7 @@ TEST_F(Engine, SharedMemoryServesAllAlike) {
 // Tasks of tasks, with waits of both kinds, an undeferred one, and dependences.
 Workload tangled(std::uint32_t width, std::uint32_t producers) {
   constexpr std::uint64_t kPart = 8192;
-  Builder b(width * 3 * kPart, FirstTouch::by_parts);
+  Steps b(width * 3 * kPart, FirstTouch::by_parts);
   b.task({});
   std::vector<Step> steps;
   std::vector<TaskIndex> before;
@@ -230,6 +150,263 @@ TEST_F(Engine, EveryTaskEndsUnderEveryPolicyAndNoByteIsLost) {
             ASSERT_GE(result.makespan * threads, worked);
           }
   }
+}
+
+bool same(const Result& a, const Result& b) {
+  if (a.workers.size() != b.workers.size()) return false;
+  for (std::size_t i = 0; i < a.workers.size(); ++i) {
+    const WorkerResult &x = a.workers[i], &y = b.workers[i];
+    if (x.work != y.work || x.create != y.create || x.search != y.search || x.tasks != y.tasks) return false;
+  }
+  return a.makespan == b.makespan && a.misses == b.misses && a.steals == b.steals && a.deals == b.deals &&
+         a.weighted_remote == b.weighted_remote && a.solutions == b.solutions;
+}
+
+class EngineOfPolicy : public Simulated, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EngineOfPolicy() {
+    parameters.create_ns = known(300);
+    parameters.take_ns = known(50);
+    parameters.steal_ns = known(200);
+    parameters.deal_ns = known(250);
+    parameters.memory_gbs.assign(8, known(2));
+    options.policy = policy::policy_at(GetParam());
+    options.distribution.kind = placement::Kind::blocked;
+    options.threads = 48;
+  }
+  RunOptions options;
+};
+
+TEST_P(EngineOfPolicy, TheSameSeedGivesTheSameBytesAndAnotherSeedAnotherRace) {
+  const Workload w = tangled(100, 1);
+  const Result first = run(w, options);
+  EXPECT_TRUE(same(first, run(w, options)));
+  options.seed = 2;
+  EXPECT_FALSE(same(first, run(w, options)));
+  options.deterministic = true;
+  const Result without_races = run(w, options);
+  options.seed = 3;
+  EXPECT_TRUE(same(without_races, run(w, options)));
+}
+
+TEST_P(EngineOfPolicy, SharingOutALittleLaterIsCheaperAndHardlyDifferent) {
+  const Workload w = flat(3000, 32768, 1000);
+  options.deterministic = true;
+  const Result late = run(w, options);
+  options.grain = 0;
+  const Result exact = run(w, options);
+  EXPECT_LT(late.solutions, exact.solutions);
+  EXPECT_NEAR(static_cast<double>(late.makespan), static_cast<double>(exact.makespan),
+              0.02 * static_cast<double>(exact.makespan));
+}
+
+TEST_P(EngineOfPolicy, OneTaskForEachLocationWaitsNowhereForEver) {
+  // One worker at each of three locations; the tasks' data lies at all eight, and the creator waits.
+  Steps b(8 * 65536);
+  b.task({});
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    steps.push_back(create(b.task({b.work(100, {reads(i * 65536, 65536)})})));
+  steps.push_back(step(Step::Kind::task_wait, 0));
+  b.root(steps);
+  options.seating = Seating::spread;
+  for (const std::uint32_t threads : {1u, 2u, 3u, 8u})
+    for (const policy::Threshold threshold :
+         {policy::Threshold::hops, policy::Threshold::slit, policy::Threshold::none})
+      for (const bool races : {false, true})
+        for (const std::int32_t vicinity : {0, 1, 4}) {
+          options.threads = threads;
+          options.threshold = threshold;
+          options.deterministic = !races;
+          options.vicinity = vicinity;
+          EXPECT_EQ(run(b.w, options).unfinished, 0u);
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineOfPolicy, testing::Range<std::size_t>(0, [] {
+                           std::size_t count = 0;
+                           while (policy::policy_at(count) != nullptr) ++count;
+                           return count;
+                         }()));
+
+TEST_F(Engine, OneCreatorFeedsTheOthersAsFastAsItCreates) {
+  parameters.create_ns = known(100);
+  parameters.steal_ns = known(40);
+  const Workload w = flat(10, 0, 1000);
+  const Result result = run(w, deterministic());
+  // The last is there after 1000 ns, and its creator has nothing else to do.
+  EXPECT_EQ(result.makespan, 2000 * kNs);
+  EXPECT_EQ(result.workers[0].create, 1000 * kNs);
+  EXPECT_EQ(result.steals, 9u);
+  EXPECT_EQ(result.workers[1].search, 40 * kNs);
+}
+
+TEST_F(Engine, OneWorkerRunsTasksAsItCreatesThem) {
+  parameters.create_ns = known(100);
+  RunOptions options = deterministic("locality");
+  options.threads = 1;
+  options.distribution.kind = placement::Kind::fine;
+  const Result result = run(flat(10, 4096, 1000), options);
+  EXPECT_EQ(result.deals, 0u);
+  EXPECT_EQ(result.workers[0].search, 0u);
+  EXPECT_EQ(result.workers[0].create, 1000 * kNs);
+  EXPECT_EQ(result.workers[0].wait, 0u);
+}
+
+TEST_F(Engine, TasksAreDealtToTheirData) {
+  parameters.create_ns = known(100);
+  parameters.deal_ns = known(300);
+  parameters.take_ns = known(10);
+  // The data of each task is a block of a location, and far more than a task is worth dealing for.
+  Steps b(48 << 20);
+  b.task({});
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < 48; ++i)
+    steps.push_back(create(b.task({b.work(0, {reads(std::uint64_t{i} << 20, 1 << 20)})})));
+  steps.push_back(wait_all());
+  b.root(steps);
+  RunOptions options = deterministic("locality");
+  options.distribution.kind = placement::Kind::blocked;
+  std::vector<Location> chosen;
+  std::vector<std::uint64_t> need;
+  options.log = [&](const Decision& decision) {
+    chosen.push_back(decision.chosen);
+    need.push_back(decision.need.read.at[decision.chosen]);
+    EXPECT_EQ(decision.task, chosen.size());
+    EXPECT_EQ(decision.creator, 0);
+    EXPECT_EQ(decision.load.staffed, 0xffu);
+  };
+  const Result result = run(b.w, options);
+  EXPECT_EQ(result.deals, 48u);
+  EXPECT_EQ(result.local_share(), 1);
+  EXPECT_EQ(result.steals, 0u);
+  ASSERT_EQ(chosen.size(), 48u);
+  for (std::size_t i = 0; i < 48; ++i) {
+    EXPECT_EQ(chosen[i], static_cast<Location>(i / 6));
+    EXPECT_EQ(need[i], 1u << 20);
+  }
+  EXPECT_EQ(result.workers[0].create, 48 * 400 * kNs);
+  for (const WorkerResult& worker : result.workers) EXPECT_LE(worker.tasks, 2u);
+}
+
+TEST_F(Engine, MarkedAccessesDecideAlone) {
+  Steps b(16 << 20);
+  b.task({});
+  Access decides = reads(14 << 20, 1 << 20);
+  decides.intense = true;
+  Access hidden = reads(6 << 20, 1 << 20);
+  hidden.declared = false;
+  const TaskIndex marked = b.task({b.work(0, {reads(2 << 20, 2 << 20), decides, hidden})});
+  b.root({create(marked), wait_all()});
+  RunOptions options = deterministic("locality");
+  options.distribution.kind = placement::Kind::blocked;
+  int calls = 0;
+  options.log = [&](const Decision& decision) {
+    ++calls;
+    EXPECT_TRUE(decision.need.decided);
+    EXPECT_EQ(decision.need.read.known(), 1u << 20);
+    EXPECT_EQ(decision.chosen, 7);
+  };
+  EXPECT_EQ(run(b.w, options).missed(7, 7), 1u << 20);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Engine, DistancesDecideWhoIsNearest) {
+  // Half of the bytes at location 1, half at 2: whichever is nearer to the other and to itself; a change of
+  // one distance changes the choice.
+  Steps b(16 << 20);
+  b.task({});
+  b.root({create(b.task({b.work(0, {reads(2 << 20, 4 << 20)})})), wait_all()});
+  RunOptions options = deterministic("locality");
+  options.distribution.kind = placement::Kind::blocked;
+  Location chosen = -2;
+  options.log = [&](const Decision& decision) { chosen = decision.chosen; };
+  machine.location_distance.at(1, 2) = 14;
+  run(b.w, options);
+  EXPECT_EQ(chosen, 1);
+  machine.location_distance.at(2, 1) = 12;
+  run(b.w, options);
+  EXPECT_EQ(chosen, 2);
+}
+
+TEST_F(Engine, ImplicitTasksRunOnTheirOwnWorkers) {
+  Steps b;
+  b.task({});
+  std::vector<Step> steps;
+  for (int i = 0; i < 6; ++i) steps.push_back(create(b.task({b.work(1000)})));
+  steps.push_back(wait_all());
+  b.root(steps);
+  b.w.producers = 6;
+  RunOptions options = deterministic();
+  options.threads = 4;
+  const Result result = run(b.w, options);
+  EXPECT_EQ(result.makespan, 2000 * kNs);  // two of them have two
+  EXPECT_EQ(result.workers[0].tasks, 3u);  // with task 0
+  EXPECT_EQ(result.workers[1].tasks, 2u);
+  EXPECT_EQ(result.workers[2].tasks, 1u);
+  EXPECT_EQ(result.steals, 0u);
+}
+
+TEST_F(Engine, DependencesOrderAndATaskWaitIsForChildrenOnly) {
+  Steps b;
+  b.task({});
+  const TaskIndex grandchild = b.task({b.work(5000)});
+  const TaskIndex first = b.task({create(grandchild), b.work(1000)});
+  const TaskIndex second = b.task({b.work(1000)}, {first});
+  b.root({create(first), create(second), b.work(200), step(Step::Kind::task_wait, 0), b.work(100)});
+  RunOptions options = deterministic();
+  options.threads = 4;
+  // Task 0 is done after 2100 ns; the grandchild ends last.
+  const Result result = run(b.w, options);
+  EXPECT_EQ(result.workers[0].work, 300 * kNs);
+  EXPECT_NEAR(static_cast<double>(result.makespan), 5000e3, 10);
+  b.root({create(first), create(second), b.work(200), wait_all(), b.work(100)});
+  EXPECT_NEAR(static_cast<double>(run(b.w, options).makespan), 5100e3, 10);
+}
+
+TEST_F(Engine, ASleeperTakesLongerToComeThanASpinner) {
+  parameters.wake_ns = known(5000);
+  Steps b;
+  b.task({});
+  const TaskIndex soon = b.task({b.work(100)});
+  const TaskIndex late = b.task({b.work(100)});
+  b.root({create(soon), b.work(3'000'000), create(late), b.work(50'000)});
+  RunOptions options = deterministic();
+  options.threads = 2;
+  const Result result = run(b.w, options);
+  EXPECT_EQ(result.workers[1].tasks, 2u);
+  EXPECT_EQ(result.workers[1].search, 5000 * kNs);
+}
+
+TEST_F(Engine, WorkersSitWhereTheyAreTold) {
+  const Workload w = flat(1, 0, 1);
+  const auto locations = [&](Seating seating, std::uint32_t threads) {
+    RunOptions options = deterministic();
+    options.seating = seating;
+    options.threads = threads;
+    std::vector<Location> where;
+    for (const WorkerResult& worker : run(w, options).workers) where.push_back(worker.location);
+    return where;
+  };
+  using Where = std::vector<Location>;
+  EXPECT_EQ(locations(Seating::close, 8), (Where{0, 0, 0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(locations(Seating::spread, 4), (Where{0, 2, 4, 6}));
+  EXPECT_EQ(locations(Seating::one_per_location, 0), (Where{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(locations(Seating::close, 0).size(), 48u);
+  EXPECT_EQ(locations(Seating::close, 1000).size(), 48u);
+}
+
+TEST_F(Engine, ProgressCanEndIt) {
+  RunOptions options = deterministic();
+  std::uint64_t told = 0;
+  options.progress = [&](std::uint64_t ended) {
+    told = ended;
+    return false;
+  };
+  const Result result = run(flat(20'000, 64, 10), options);
+  EXPECT_GT(told, 0u);
+  EXPECT_EQ(result.tasks + result.unfinished, 20'001u);
+  EXPECT_GT(result.unfinished, 0u);
 }
 
 }  // namespace
