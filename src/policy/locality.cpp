@@ -70,8 +70,8 @@ class Locality final : public TaskPolicy {
   // in the order of the data serves one location after the other. So a worker waits first, and the longer the
   // longer tasks take: what is lost by waiting is then in proportion to what is lost by robbing. Patience
   // that is not rewarded runs out. While the others keep up with the creator it is this that all wait for,
-  // and robbing would end nothing sooner. A surplus is another matter: nobody deals any more, and its own
-  // workers would be at it long after all others have nothing left.
+  // and robbing would end nothing sooner. A surplus is another matter: its own workers would be at it long
+  // after all others have nothing left.
   bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                      const Idleness& idle) const override {
     if (far.surplus && may_rob(machine, thief, victim, far.depth)) return true;

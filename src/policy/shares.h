@@ -5,12 +5,24 @@
 
 #include <cstdint>
 
+#include <algorithm>
+
 namespace hearth::policy {
 
-/// A dealing begins when a creator deals its first task while none waits at any location. A robbed task
-/// counts for the location that took it.
+/// One location's part of a dealing, which begins when a creator deals its first task while none waits at any
+/// location. A robbed task counts for the location that took it.
+struct Share {
+  std::int64_t dealt = 0;   // to the location so far
+  std::int64_t robbed = 0;  // by it from others, less what others have robbed from it
+  std::int64_t before = 0;  // dealt to it in the dealing before
+
+  std::int64_t has() const { return dealt + robbed; }
+  /// What it will have if this dealing is like the one before.
+  std::int64_t expects() const { return std::max(dealt, before) + robbed; }
+};
+
 struct Shares {
-  std::int64_t all = 0;  // tasks of this dealing, and members of the team
+  std::int64_t all = 0;  // tasks of a dealing, and members of the team
   std::int64_t workers = 0;
   std::int64_t victims = 0;  // those of the location from which a task may be taken
   std::int64_t victim_workers = 0;

@@ -64,7 +64,7 @@ struct FarTasks {
   std::uint64_t task_time =
       0;                  // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
   bool dealing = false;   // somebody has dealt tasks, and not looked for one since
-  bool surplus = false;   // nobody deals any more, and the location has too many: shares.h
+  bool surplus = false;   // the location has too many: shares.h
   bool deserted = false;  // no member of the team is at the location any more
 };
 

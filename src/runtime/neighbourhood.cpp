@@ -86,7 +86,7 @@ bool Inbox::put(Task* task, bool created) {
   size_.store(size + 1, std::memory_order_relaxed);
   if (created) {
     created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    share_.fetch_add(1, std::memory_order_relaxed);  // thieves count here without the lock
+    dealt_.store(dealt_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   lock_.unlock();
   return true;
@@ -209,7 +209,7 @@ void note_dealing(Neighbourhood& all, Member* member) {
   member->deals = true;
   count_shared_write();
   if (all.dealers.fetch_add(1, std::memory_order_relaxed) != 0 || all.dealt() != 0) return;
-  for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].set_share(0);
+  for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].begin_dealing();
 }
 
 void end_dealing(Neighbourhood& all, Member* member) {
@@ -223,15 +223,19 @@ policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location whe
   policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
   far.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
   far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
-  if (here < 0 || far.dealing) return far;
+  if (here < 0) return far;
+  // While tasks are being dealt, the dealing before tells how many there will be, and that some for the thief
+  // may be still to come.
   policy::Shares shares;
   for (Location i = 0; i < all.locations; ++i) {
-    shares.all += all.inboxes[i].share();
+    const policy::Share share = all.inboxes[i].share();
+    shares.all += far.dealing ? share.before : share.dealt;
     shares.workers += all.workers[i].load(std::memory_order_relaxed);
   }
-  shares.victims = all.inboxes[where].share();
+  shares.victims = all.inboxes[where].share().has();
   shares.victim_workers = all.workers[where].load(std::memory_order_relaxed);
-  shares.thiefs = all.inboxes[here].share();
+  const policy::Share own = all.inboxes[here].share();
+  shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
   far.surplus = policy::has_surplus(shares);
   return far;

@@ -44,12 +44,21 @@ class alignas(kCacheLinePair) Inbox {
     task_time_.store(mean == 0 ? time : mean - mean / 4 + time / 4, std::memory_order_relaxed);
   }
 
-  /// This location's part of the present dealing (policy/shares.h). A hint.
-  std::int32_t share() const { return share_.load(std::memory_order_relaxed); }
-  void set_share(std::int32_t share) { share_.store(share, std::memory_order_relaxed); }
-  void add_to_share(std::int32_t tasks) {
+  /// This location's part of the present dealing. A hint.
+  policy::Share share() const {
+    return {.dealt = dealt_.load(std::memory_order_relaxed),
+            .robbed = robbed_.load(std::memory_order_relaxed),
+            .before = dealt_before_.load(std::memory_order_relaxed)};
+  }
+  void begin_dealing() {
+    dealt_before_.store(dealt_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    dealt_.store(0, std::memory_order_relaxed);
+    robbed_.store(0, std::memory_order_relaxed);
+  }
+  /// By its workers from another location, or -1: from it.
+  void count_robbed(std::int32_t tasks) {
     count_shared_write();
-    share_.fetch_add(tasks, std::memory_order_relaxed);
+    robbed_.fetch_add(tasks, std::memory_order_relaxed);
   }
 
   /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is
@@ -85,7 +94,9 @@ class alignas(kCacheLinePair) Inbox {
   Lock lock_;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> created_{0};
-  std::atomic<std::int32_t> share_{0};
+  std::atomic<std::int32_t> dealt_{0};  // by creators, in this dealing and in the one before
+  std::atomic<std::int32_t> dealt_before_{0};
+  std::atomic<std::int32_t> robbed_{0};
   std::atomic<std::uint64_t> task_time_{0};
   std::uint32_t first_ = 0;
   std::uint32_t capacity_ = 0;  // a power of two

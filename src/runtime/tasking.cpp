@@ -206,8 +206,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
       search.too_soon = true;
     } else if (Task* task = inboxes[where].take(accept)) {
       if (!search.waits) me->patience.rob(idle);
-      inboxes[where].add_to_share(-1);
-      if (here >= 0) inboxes[here].add_to_share(1);
+      inboxes[where].count_robbed(-1);
+      if (here >= 0) inboxes[here].count_robbed(1);
       return task;
     }
   }

@@ -2,7 +2,6 @@
 // runtime/neighbourhood.cpp do with threads, on one clock.
 #include <algorithm>
 
-#include "policy/shares.h"
 #include "sim/simulation.h"
 
 namespace hearth::sim {
@@ -40,8 +39,9 @@ void Simulation::note_dealing(Worker& worker) {
   if (worker.deals) return;
   worker.deals = true;
   if (dealers_++ != 0 || dealt_ != 0) return;
-  for (Inbox& inbox : inboxes_) inbox.share = 0;
-  shares_ = 0;
+  for (Inbox& inbox : inboxes_) inbox.share = {.before = inbox.share.dealt};
+  dealt_before_ = dealt_now_;
+  dealt_now_ = 0;
 }
 
 void Simulation::end_dealing(Worker& worker) {
@@ -59,8 +59,8 @@ bool Simulation::put_in_inbox(TaskIndex task, Location where, bool created) {
   ++result_.deals;
   if (created) {
     ++dealt_ever_;
-    ++inbox.share;
-    ++shares_;
+    ++inbox.share.dealt;
+    ++dealt_now_;
   }
   count_queued();
   wake_one(places_[static_cast<std::size_t>(where)].parked, task);
@@ -283,13 +283,13 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
                        .task_time = task_time(where),
                        .dealing = dealers_ != 0,
                        .deserted = workers_at_[static_cast<std::size_t>(where)] == 0};
-  if (far.dealing) return far;
   policy::Shares shares;
-  shares.all = shares_;
+  shares.all = far.dealing ? dealt_before_ : dealt_now_;
   shares.workers = static_cast<std::int64_t>(workers_.size());
-  shares.victims = inbox.share;
+  shares.victims = inbox.share.has();
   shares.victim_workers = workers_at_[static_cast<std::size_t>(where)];
-  shares.thiefs = inboxes_[static_cast<std::size_t>(here)].share;
+  const policy::Share& own = inboxes_[static_cast<std::size_t>(here)].share;
+  shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = workers_at_[static_cast<std::size_t>(here)];
   far.surplus = policy::has_surplus(shares);
   return far;
@@ -340,8 +340,8 @@ Simulation::Found Simulation::find_far(WorkerIndex index) {
     const Found found = take_dealt(index, where);
     if (found.task == kNobody) continue;
     if (!waits) worker.patience.rob(idle);
-    --inbox.share;
-    ++inboxes_[static_cast<std::size_t>(here)].share;
+    --inbox.share.robbed;
+    ++inboxes_[static_cast<std::size_t>(here)].share.robbed;
     return found;
   }
   return {};

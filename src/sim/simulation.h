@@ -13,6 +13,7 @@
 
 #include "policy/machine_tables.h"
 #include "policy/patience.h"
+#include "policy/shares.h"
 #include "policy/task_policy.h"
 #include "sim/engine.h"
 #include "sim/fluid.h"
@@ -88,7 +89,7 @@ class Simulation {
 
   struct Inbox {
     Ring<TaskIndex> tasks;
-    std::int64_t share = 0;
+    policy::Share share;
     std::uint64_t task_time = 0;  // ticks
   };
 
@@ -198,7 +199,8 @@ class Simulation {
   std::size_t queued_ = 0;   // tasks in deques, inboxes and the one queue
   std::uint32_t dealt_ = 0;  // of those, in inboxes
   std::uint32_t dealt_ever_ = 0;
-  std::int64_t shares_ = 0;  // of all inboxes
+  std::int64_t dealt_now_ = 0;  // to all inboxes, in this dealing and in the one before
+  std::int64_t dealt_before_ = 0;
   std::uint32_t dealers_ = 0;
   std::uint64_t staffed_ = 0;
   std::uint32_t dormant_ = 0;

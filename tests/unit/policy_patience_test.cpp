@@ -67,6 +67,16 @@ TEST(Surplus, IsMeasuredByHowManyWorkAtALocation) {
   EXPECT_FALSE(has_surplus(shares));
 }
 
+TEST(Surplus, OfADealingThatGoesOnIsWhatTheOneBeforeTells) {
+  const Share unknown{.dealt = 10, .robbed = 2}, early{.robbed = 3, .before = 16},
+      late{.dealt = 20, .before = 16};
+  EXPECT_EQ(unknown.has(), 12);
+  EXPECT_EQ(unknown.expects(), 12);
+  EXPECT_EQ(early.has(), 3);
+  EXPECT_EQ(early.expects(), 19) << "its own are still to come";
+  EXPECT_EQ(late.expects(), 20);
+}
+
 TEST(Robbing, ASurplusIsFreeAtOnceAboveTheThreshold) {
   const Machine machine(6);
   const auto may = [&machine](std::uint32_t depth) {
@@ -322,7 +332,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     workers.push_back({.at = static_cast<Location>(w / cores), .patience = {}});
   std::vector<std::deque<Location>> inbox(8);
   std::vector<std::uint64_t> mean(8, 0);
-  std::vector<std::int64_t> share(8, 0);
+  std::vector<Share> share(8);
   std::uint32_t created = 0, dealt = 0;
   std::uint64_t now = 1, local = 0;
   const auto start = [&](Worker& worker, Location from) {
@@ -330,8 +340,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     inbox[from].pop_front();
     --dealt;
     local += home == worker.at;
-    --share[from];
-    ++share[worker.at];
+    if (from != worker.at) --share[from].robbed, ++share[worker.at].robbed;
     worker.running = true;
     worker.began = now;
     worker.left = task_time * machine.view.distance_between(worker.at, home) / 10;
@@ -340,13 +349,15 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     const std::uint64_t begin = now;
     const std::uint64_t step = std::min(task_time / 20, Patience::kLongestPause);
     std::size_t made = 0, finished = 0, turn = 0;
-    std::fill(share.begin(), share.end(), 0);
+    for (Share& each : share) each = {.before = each.dealt};
+    Shares shares{.workers = 8 * cores, .victim_workers = cores, .thief_workers = cores};
+    for (const Share& each : share) shares.all += each.before;
     for (; finished < homes.size(); now += step) {
       for (;
            made < homes.size() && static_cast<double>(now - begin) >=
                                       static_cast<double>(made) * deal_times * static_cast<double>(task_time);
-           ++made, ++created, ++dealt, ++share[homes[made]])
-        inbox[homes[made]].push_back(homes[made]);
+           ++made, ++created, ++dealt)
+        inbox[homes[made]].push_back(homes[made]), ++share[homes[made]].dealt;
       const std::size_t acting = turn % workers.size();
       for (Worker& worker : workers) {
         if (cpus == Cpus::one_for_all && &worker != &workers[acting]) continue;
@@ -374,14 +385,12 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
         for (int i = 1; i < 8; ++i) {
           const Location far = machine.order[worker.at * 8 + i];
           const auto depth = static_cast<std::uint32_t>(inbox[far].size());
-          const bool surplus = made == homes.size() && has_surplus({.all = static_cast<std::int64_t>(made),
-                                                                    .workers = 8 * cores,
-                                                                    .victims = share[far],
-                                                                    .victim_workers = cores,
-                                                                    .thiefs = share[worker.at],
-                                                                    .thief_workers = cores});
+          const bool dealing = made != homes.size();
+          if (!dealing) shares.all = static_cast<std::int64_t>(made);
+          shares.victims = share[far].has();
+          shares.thiefs = dealing ? share[worker.at].expects() : share[worker.at].has();
           if (!locality.may_rob_dealt(machine.view, worker.at, far,
-                                      {depth, mean[far], made != homes.size(), surplus}, idle))
+                                      {depth, mean[far], dealing, has_surplus(shares)}, idle))
             continue;
           worker.patience.rob(idle);
           start(worker, far);
@@ -430,6 +439,21 @@ TEST(OnAModelledMachine, WhatANodeHasBeyondItsPartIsShared) {
       const Outcome outcome = simulate(1, homes, 0.003, task_time, 4, cpus);
       EXPECT_GE(outcome.local, 0.95 * best) << task_time;
       EXPECT_LE(outcome.heaviest, 1.3) << task_time;
+    }
+}
+
+TEST(OnAModelledMachine, WhatANodeHasBeyondItsPartIsSharedWhileOthersAreServed) {
+  // In order: the first node has all of its tasks long before the last ones are dealt.
+  const int tasks_at[] = {64, 16, 32, 32, 16, 48, 32, 16};
+  std::vector<Location> homes;
+  for (Location at = 0; at < 8; ++at) homes.insert(homes.end(), static_cast<std::size_t>(tasks_at[at]), at);
+  ASSERT_EQ(homes.size(), 256u);
+  const double best = 1 - 48.0 / 256;
+  for (const double deal_times : {0.01, 0.06, 0.1})
+    for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
+      const Outcome outcome = simulate(1, homes, deal_times, task_time, 8);
+      EXPECT_GE(outcome.local, 0.9 * best) << deal_times << ' ' << task_time;
+      EXPECT_LE(outcome.heaviest, 1.2) << deal_times << ' ' << task_time;
     }
 }
 
