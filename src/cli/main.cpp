@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/model.h"
 #include "cli/topo.h"
 #include "runtime/settings.h"
 
@@ -113,7 +114,8 @@ int main(int argc, char** argv) {
   env->add_flag("--json", json, "Print JSON");
   env->add_option("names", names, "Only these options");
 
-  cli::register_topo(app);  // does its work while the arguments are parsed
+  cli::register_model(app);  // these do their work while the arguments are parsed
+  cli::register_topo(app);
 
   std::string known;
   bool is_known = ahead.empty() || ahead.front().compare(0, 1, "-") == 0;

@@ -76,13 +76,7 @@ LoadedMachine load_machine(std::string_view description, const std::vector<std::
   if (ends_with(text, ".xml")) return load_hwloc_xml(text);
   if (text.find(':') != std::string::npos || text.find(' ') != std::string::npos)
     return load_hwloc_synthetic(text);
-  if (text.find('/') == std::string::npos) {
-    const SystemRoot files;
-    for (const std::string& folder : folders) {
-      const std::string path = format("%s/%s.toml", folder.c_str(), text.c_str());
-      if (files.exists(path.c_str())) return load_model(path);
-    }
-  }
+  if (const std::string path = model_path(text, folders); !path.empty()) return load_model(path);
   const std::string names = model_names(folders);
   return LoadedMachine::failure(
       format("no such machine; legal: a model file (.toml), an hwloc XML file (.xml), an hwloc synthetic "
@@ -112,7 +106,7 @@ std::vector<std::string> model_folders() {
   return folders;
 }
 
-std::string model_names(const std::vector<std::string>& folders) {
+std::vector<std::string> models_in(const std::vector<std::string>& folders) {
   std::vector<std::string> names;
   for (const std::string& folder : folders) {
     DIR* entries = opendir(folder.c_str());
@@ -125,8 +119,22 @@ std::string model_names(const std::vector<std::string>& folders) {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::string model_path(const std::string& name, const std::vector<std::string>& folders) {
+  if (name.empty() || name.find('/') != std::string::npos) return {};
+  const SystemRoot files;
+  for (const std::string& folder : folders) {
+    std::string path = format("%s/%s.toml", folder.c_str(), name.c_str());
+    if (files.exists(path.c_str())) return path;
+  }
+  return {};
+}
+
+std::string model_names(const std::vector<std::string>& folders) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  for (const std::string& name : models_in(folders)) list += (list.empty() ? "" : ", ") + name;
   return list;
 }
 

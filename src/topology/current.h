@@ -37,7 +37,12 @@ LoadedMachine load_machine(std::string_view description, const std::vector<std::
 /// source tree's models/ when it is still there.
 std::vector<std::string> model_folders();
 
-/// Names of the models in those folders, for messages: "opteron-6172x4, ...".
+/// The names of the models in those folders, sorted.
+std::vector<std::string> models_in(const std::vector<std::string>& folders);
+/// The file of the model with this name in the first of the folders that has it; empty: none has.
+std::string model_path(const std::string& name, const std::vector<std::string>& folders);
+
+/// All names, for messages: "opteron-6172x4, ...".
 std::string model_names(const std::vector<std::string>& folders);
 
 }  // namespace hearth::topology

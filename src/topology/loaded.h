@@ -11,6 +11,7 @@ namespace hearth::topology {
 
 struct LoadedMachine {
   Machine machine;
+  std::string title;  // of a model file, in words
   std::string error;  // "FILE:LINE: what is wrong; legal: ..."; empty: the machine is good
   /// Of a model file: all that is wrong with it, as far as can be seen, by line.
   std::vector<std::string> problems;

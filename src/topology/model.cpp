@@ -26,11 +26,17 @@ class ModelReader : ModelToml {
  public:
   explicit ModelReader(const std::string& file) : ModelToml(file), file_(file) {}
 
-  std::vector<std::string> read(std::string_view text, Machine& out) {
+  LoadedMachine read(std::string_view text) {
+    LoadedMachine loaded;
     const toml::table* root = parse(text);
-    if (root == nullptr || !read_root(*root)) return problems();
-    out = std::move(machine_);
-    return {};
+    if (root != nullptr && read_root(*root)) {
+      loaded.machine = std::move(machine_);
+      loaded.title = std::move(title_);
+      return loaded;
+    }
+    loaded.problems = problems();
+    loaded.error = loaded.problems.front();
+    return loaded;
   }
 
  private:
@@ -73,7 +79,7 @@ class ModelReader : ModelToml {
     if (!count(root, "schema", kSchema, kSchema, schema)) return false;
     if (!root.contains("name")) return fail(root, "no name; legal: name = \"...\"");
     std::string ignored;
-    if (!text(root, "name", machine_.name) || !text(root, "title", ignored) || !text(root, "notes", ignored))
+    if (!text(root, "name", machine_.name) || !text(root, "title", title_) || !text(root, "notes", ignored))
       return false;
     machine_.source = Source::model;
     machine_.origin = file_;
@@ -99,14 +105,15 @@ class ModelReader : ModelToml {
 
   bool read_cache(const toml::table* cache) {
     if (cache == nullptr) return true;
+    double l1 = 0;
     double l2 = 0;
-    if (!only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"}) ||
-        !count(*cache, "llc_level", 1, 4, llc_level_) || !figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_) ||
-        !figure(*cache, "line_bytes", 1, 4096, line_bytes_) ||
-        !figure(*cache, "l1d_bytes", 1, 1e9, l1d_bytes_) || !figure(*cache, "l2_bytes", 1, 1e10, l2)) {
-      return false;
-    }
-    return true;
+    only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"});
+    count(*cache, "llc_level", 1, 4, llc_level_);
+    figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_);
+    figure(*cache, "line_bytes", 1, 4096, line_bytes_);
+    figure(*cache, "l1d_bytes", 1, 1e9, l1);
+    figure(*cache, "l2_bytes", 1, 1e10, l2);
+    return good();
   }
 
   bool read_memory(const toml::table* memory) {
@@ -487,6 +494,7 @@ class ModelReader : ModelToml {
 
   const std::string& file_;
   Machine machine_;
+  std::string title_;
   std::vector<std::int64_t> package_of_node_;
   std::int64_t llc_level_ = 3;
   double llc_bytes_ = 0;
@@ -498,10 +506,7 @@ class ModelReader : ModelToml {
 }  // namespace
 
 LoadedMachine parse_model(std::string_view text, const std::string& file) {
-  LoadedMachine loaded;
-  loaded.problems = ModelReader(file).read(text, loaded.machine);
-  if (!loaded.problems.empty()) loaded.error = loaded.problems.front();
-  return loaded;
+  return ModelReader(file).read(text);
 }
 
 LoadedMachine load_model(const std::string& path) {
