@@ -82,6 +82,10 @@ constexpr O kOptions[] = {
      .fallback = "false", .legal = kBoolean,
      .meaning = "Whether omp_malloc() and HEARTH_DISTRIBUTE distribute blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
                 "pages are switched off where neighbouring pages belong to different nodes."},
+    {.id = Id::hearth_location, .name = "HEARTH_LOCATION", .type = O::word, .trusted_only = true,
+     .fallback = "node", .legal = "node or llc",
+     .meaning = "What data is near to and tasks are dealt to: NUMA nodes, or last-level caches, of which processors made of "
+                "chiplets have several per node. Memory is on the cache's node in either case."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
      .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
      .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop."},

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/parse.h"
 #include "cli/archive.h"
 #include "topology/current.h"
 #include "topology/quota.h"
@@ -36,6 +37,7 @@ using topology::SystemRoot;
 struct TopoOptions {
   bool json = false;
   std::string machine;
+  std::string location;
   std::string replay;
   std::string gather;
 };
@@ -268,13 +270,18 @@ std::string describe_machine(const Machine& machine, bool utf8) {
   }
   std::vector<std::string> names;
   names.reserve(machine.locations.size());
-  for (const Location& location : machine.locations) {
-    names.push_back(fmt::format("{}", machine.nodes[static_cast<std::size_t>(location.node)].os));
+  const bool llcs = machine.location_kind == LocationKind::llc;
+  for (std::size_t i = 0; i < machine.locations.size(); ++i) {
+    const Location& location = machine.locations[i];
+    const unsigned node = machine.nodes[static_cast<std::size_t>(location.node)].os;
+    names.push_back(llcs ? fmt::format("{}:{}", i, node) : fmt::format("{}", node));
   }
-  if (names.size() == 1) return text + "\nLocations: 1 node\n";
+  const char* what = llcs ? "last-level cache" : "node";
+  if (names.size() == 1) return text + fmt::format("\nLocations: 1 {}\n", what);
   text +=
-      fmt::format("\nLocations: {} nodes; distances from {} (row: who computes, column: where the data is)\n",
-                  names.size(), topology::distance_source_name(machine.distance_source));
+      fmt::format("\nLocations: {} {}s; distances from {} (row: who computes, column: where the data is)\n",
+                  names.size(), what, topology::distance_source_name(machine.distance_source));
+  if (llcs) text += "  location:node; 11, between the caches of a node, is assumed\n";
   text += table(machine.location_distance, names);
   return text;
 }
@@ -363,7 +370,9 @@ std::string machine_json(const Machine& machine) {
   }
   json["locations"] = Json::array();
   for (const Location& location : machine.locations) {
-    Json one = {{"kind", location.kind == LocationKind::node ? "node" : "home cache"},
+    Json one = {{"kind", location.kind == LocationKind::node  ? "node"
+                         : location.kind == LocationKind::llc ? "last-level cache"
+                                                              : "home cache"},
                 {"node", location.node},
                 {"cpus", location.cpus.list()},
                 {"holds_memory", location.holds_memory}};
@@ -563,6 +572,17 @@ void run(const TopoOptions& options) {
   } else {
     machine = topology::read_sysfs(SystemRoot(), topology::allowance());
   }
+  std::string location = options.location;
+  variable = "--location";
+  if (const char* value = std::getenv("HEARTH_LOCATION"); location.empty() && value != nullptr) {
+    location = value;
+    variable = "HEARTH_LOCATION";
+  }
+  if (same_word(location, "llc"))
+    machine.use_locations(LocationKind::llc);
+  else if (!location.empty() && !same_word(location, "node"))
+    throw std::runtime_error(
+        fmt::format("{}=\"{}\": not a word that is known; legal: node or llc", variable, location));
   const std::string text =
       options.json ? machine_json(machine) : describe_machine(machine, terminal_speaks_utf8());
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -579,6 +599,9 @@ void register_topo(CLI::App& app) {
                                           "an hwloc XML file (.xml), or an hwloc "
                                           "synthetic string")
                              ->type_name("MACHINE");
+  topo->add_option("--location", options->location,
+                   "What the locations are: node or llc (last-level caches), as HEARTH_LOCATION has it")
+      ->type_name("node|llc");
   CLI::Option* replay =
       topo->add_option("--replay", options->replay, "Show the machine recorded in this file")
           ->type_name("FILE.tar.gz")

@@ -4,6 +4,9 @@
 // pretended machine (HEARTH_MACHINE), and on one whose locations are home caches, the kernel knows nothing of
 // the places: `kernel_places` is false, no page call is made, and the facts are those that Hearth computes
 // and notes itself.
+//
+// Where the locations are last-level caches (HEARTH_LOCATION=llc) the kernel knows no more than their nodes.
+// Which of a node's locations a page belongs to is then what Hearth decided and remembers.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +25,31 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 inline constexpr unsigned kMostNodes = 1024;  // the kernel's largest CONFIG_NODES_SHIFT
 
 struct MemoryHomes {
-  std::int32_t locations = 0;                         // of the machine, at most placement::kMaxLocations
-  placement::Homes homes;                             // those that hold memory
-  placement::Shape equal;                             // one slot for each of them
-  std::size_t unit = kPage;                           // of fine distribution: a page, or a home cache's line
-  bool kernel_places = false;                         // mbind and move_pages mean something
+  std::int32_t locations = 0;  // of the machine, at most placement::kMaxLocations
+  placement::Homes homes;      // those that hold memory
+  placement::Shape equal;      // one slot for each of them
+  placement::Shape rounds;     // the same for fine: as the kernel's interleave goes round the nodes
+  std::size_t unit = kPage;    // of fine distribution: a page, or a home cache's line
+  bool kernel_places = false;  // mbind and move_pages mean something
+  bool divided = false;        // some node has several locations
   std::uint16_t node[placement::kMaxLocations] = {};  // kernel number of a location's node
   Location nearest[placement::kMaxLocations] = {};    // a location's nearest home; itself if it holds memory
-  std::int8_t location_of_node[kMostNodes];           // kUnknown: no location of ours
+  std::int8_t location_of_node[kMostNodes];           // the first one there; kUnknown: no location of ours
 
   /// Whether there is anything to distribute over, or to ask about. Where not, nobody needs to call this
   /// room.
   bool several() const { return homes.count > 1; }
-  Location location_of(int kernel_node) const {
-    return kernel_node >= 0 && static_cast<unsigned>(kernel_node) < kMostNodes ? location_of_node[kernel_node]
-                                                                               : kUnknown;
+  bool is_at(Location location, int kernel_node) const { return node[location] == kernel_node; }
+  /// Which location a page of that node belongs to: the one that it belonged to `before`, if that is there;
+  /// else the node's locations take turns.
+  Location location_of(int kernel_node, Location before = kUnknown, std::uint32_t turn = 0) const {
+    if (kernel_node < 0 || static_cast<unsigned>(kernel_node) >= kMostNodes) return kUnknown;
+    const Location first = location_of_node[kernel_node];
+    if (!divided || first == kUnknown) return first;
+    if (before >= 0 && before < locations && is_at(before, kernel_node)) return before;
+    Location end = first + 1;
+    while (end < locations && is_at(end, kernel_node)) ++end;
+    return first + static_cast<Location>(turn % static_cast<std::uint32_t>(end - first));
   }
 };
 

@@ -268,6 +268,10 @@ int class_for(std::size_t size, std::size_t alignment) {
   return -1;
 }
 
+const Shape* shape_of(const MemoryHomes& machine, Kind kind) {
+  return kind == Kind::fine || kind == Kind::interleaved ? &machine.rounds : &machine.equal;
+}
+
 bool fits_slab(const Distribution& what) {
   return what.kind == Kind::coarse || what.kind == Kind::nearest || what.kind == Kind::fine ||
          what.kind == Kind::interleaved;
@@ -312,7 +316,7 @@ OwnerTable::RegionId make_slab(const MemoryHomes& machine, SizeList& list, std::
   extent.huge = false;
   const Layout layout =
       lay_out({.kind = spread ? Kind::fine : Kind::nearest}, {begin, bytes, machine.unit, extent.home, 0},
-              machine.homes, &machine.equal, nullptr, {});
+              machine.homes, shape_of(machine, kind), nullptr, {});
   if (!commit(begin, bytes)) {
     owner_table.remove(id);
     give_spare(blocks, count * sizeof(Block));
@@ -478,7 +482,8 @@ void* with_own_region(const MemoryHomes& machine, const ManagedRequest& request,
     table = BlockTable(extent.block_table, request.what, machine.homes, blocks, block_bytes);
   Distribution what = request.what;
   what.kind = kind;
-  Layout layout = lay_out(what, {begin, bytes, unit, home, 0}, machine.homes, &machine.equal, shape, table);
+  Layout layout =
+      lay_out(what, {begin, bytes, unit, home, 0}, machine.homes, shape_of(machine, what.kind), shape, table);
   if (kind == Kind::weighted) layout.grain = weighted_grain(*shape, bytes, unit, kMostPieces);
   if (place(machine, layout, begin, bytes, request.huge)) {
     Guard guard;
@@ -641,8 +646,7 @@ class Samples {
     for (std::size_t i = 0; i < count_; ++i) {
       const auto address = reinterpret_cast<std::uintptr_t>(pages_[i]);
       const Location computed = owner_table.owner(address);
-      if (status_[i] >= 0 && computed != kUnknown)
-        visit(address, machine.location_of(status_[i]) == computed);
+      if (status_[i] >= 0 && computed != kUnknown) visit(address, machine.is_at(computed, status_[i]));
     }
   }
 

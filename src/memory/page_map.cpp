@@ -31,6 +31,7 @@ static_assert(placement::kMaxLocations <= 0xf0);
 
 constinit std::atomic<std::atomic<std::uint64_t>*> the_table{nullptr};
 constinit std::atomic<std::uint32_t> now_tick{1};
+constinit std::atomic<std::uint32_t> next_turn{0};  // of the locations of one node
 
 std::uint64_t scrambled(std::uint64_t value) {
   value *= 0x9e3779b97f4a7c15u;
@@ -129,17 +130,22 @@ bool PageMap::learn(const ByteRange* ranges, std::size_t count) {
   int status[kBatch];
   std::size_t waiting = 0;
   bool told = true;
+  // What is asked about together belongs to one task, and comes to one location of each node.
+  const std::uint32_t turn = machine.divided ? next_turn.fetch_add(1, std::memory_order_relaxed) : 0;
   const auto ask = [&] {
     if (waiting > 0 && told) told = kernel::query(pages, waiting, status) == kernel::Outcome::done;
     for (std::size_t i = 0; i < waiting && told; ++i) {
       const std::uint64_t page = reinterpret_cast<std::uintptr_t>(pages[i]) / kPage;
       // -ENOENT and -EFAULT: not touched, or not there. Any other failure is worth no second question soon
       // either.
-      const Location where = status[i] >= 0 ? machine.location_of(status[i]) : kUnknown;
+      std::atomic<std::uint64_t>& entry = word_of(table, page);
+      const std::uint64_t seen = entry.load(std::memory_order_relaxed);
+      const auto before = page_in(seen) == page ? static_cast<Location>(seen & kOwnerMask) : kUnknown;
+      const Location where = machine.location_of(status[i], before, turn);
       const std::uint64_t owner = where != kUnknown ? static_cast<std::uint64_t>(where)
                                   : status[i] >= 0  ? kElsewhere
                                                     : kUntouched;
-      word_of(table, page).store(word(page, now, owner), std::memory_order_relaxed);
+      entry.store(word(page, now, owner), std::memory_order_relaxed);
     }
     waiting = 0;
   };
@@ -156,21 +162,28 @@ bool PageMap::learn(const ByteRange* ranges, std::size_t count) {
 }
 
 void PageMap::assume(ByteRange range, Location where) {
+  note(range, where, now_tick.load(std::memory_order_relaxed));
+}
+
+void PageMap::note(ByteRange range, Location where, std::uint32_t tick) {
   if (range.bytes() == 0 || !attach()) return;
   std::atomic<std::uint64_t>* table = the_table.load(std::memory_order_acquire);
-  const std::uint32_t now = now_tick.load(std::memory_order_relaxed);
   const std::uint64_t owner =
       where >= 0 && where < placement::kMaxLocations ? static_cast<std::uint64_t>(where) : kUntouched;
-  const auto note = [&](std::uint64_t page) {
-    word_of(table, page).store(word(page, now, owner), std::memory_order_relaxed);
+  const auto note_page = [&](std::uint64_t page) {
+    word_of(table, page).store(word(page, tick, owner), std::memory_order_relaxed);
   };
   // Page by page as long as that is cheap; of huge ranges, what a lookup of the same range will look at.
   constexpr std::uint64_t kMostPages = 4096;
   const std::uint64_t first = range.begin / kPage, last = (range.end - 1) / kPage;
   if (last - first < kMostPages)
-    for (std::uint64_t page = first; page <= last; ++page) note(page);
+    for (std::uint64_t page = first; page <= last; ++page) note_page(page);
   else
-    for_each_sample(range, [&](std::uint64_t page, std::uint64_t) { note(page); });
+    for_each_sample(range, [&](std::uint64_t page, std::uint64_t) { note_page(page); });
+}
+
+void PageMap::suppose(ByteRange range, Location where) {
+  note(range, where, now_tick.load(std::memory_order_relaxed) - kOldAfterTicks - 1);
 }
 
 void PageMap::forget(ByteRange range) {
@@ -214,7 +227,7 @@ bool PageMap::holds(const std::uint64_t* addresses, std::size_t count) const {
   if (asked == 0 || kernel::query(pages, asked, status) != kernel::Outcome::done) return true;
   std::size_t moved = 0;
   for (std::size_t i = 0; i < asked; ++i)
-    moved += status[i] < 0 || machine.location_of(status[i]) != static_cast<Location>(owners[i]);
+    moved += status[i] < 0 || !machine.is_at(static_cast<Location>(owners[i]), status[i]);
   return moved * 16 <= asked;
 }
 

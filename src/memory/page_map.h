@@ -6,7 +6,9 @@
 // grown old; assume() notes what the caller knows better, above all under a pretended machine, where the
 // kernel cannot know; forget() is for our own migrations and for memory that goes away. Any thread may call
 // anything at any time; a word is written whole, so the latest writer wins. A page that nobody has touched is
-// remembered as such, so that it is not asked about again before it is old.
+// remembered as such, so that it is not asked about again before it is old. Where the locations are
+// last-level caches, a page that is first seen is given to one of its node's, in turn, and stays there while
+// the kernel says the same node; so a block's tasks find it in the same cache again.
 //
 // Large ranges are sampled: kSamples pages, one from each of so many equal strata of the address space, at a
 // place that looks random (regular places would always meet the same node of an interleaved range) but is the
@@ -42,6 +44,9 @@ class PageMap {
   bool learn(const placement::ByteRange* ranges, std::size_t count);
   /// From now on the range counts as being at `where` (kUnknown: untouched).
   void assume(placement::ByteRange range, Location where);
+  /// The same, to be asked about when there is time; where a node has several locations the kernel's answer
+  /// leaves the page with `where` if that is on the page's node.
+  void suppose(placement::ByteRange range, Location where);
   void forget(placement::ByteRange range);
   void forget_everything();
   /// Asks the kernel about these addresses, at most kMostProbes of them: does what the table says of them
@@ -58,6 +63,7 @@ class PageMap {
 
  private:
   bool attach();
+  void note(placement::ByteRange range, Location where, std::uint32_t tick);
 };
 
 /// The process's own.

@@ -94,9 +94,7 @@ Shape make_shape(const Homes& homes, const std::uint32_t* weights) {
   for (std::int32_t i = 0; i < homes.count; ++i) {
     const std::uint32_t weight = weights != nullptr ? weights[i] : 1;
     if (weight == 0) continue;
-    shape.location[shape.slots] = homes.at[i];
-    shape.begin[shape.slots + 1] = shape.begin[shape.slots] + weight;
-    ++shape.slots;
+    shape.add(homes.at[i], weight);
   }
   return shape;
 }

@@ -61,12 +61,18 @@ struct Shape {
   std::int32_t slots = 0;
   Location location[kMaxLocations] = {};
   std::uint32_t begin[kMaxLocations + 1] = {};
+  std::uint32_t plain = 0;
 
   std::uint32_t total() const { return begin[slots]; }
-  /// Slot i is location i's and all have one grain (locations rise from slot to slot).
-  bool is_plain() const {
-    return slots > 0 && total() == static_cast<std::uint32_t>(slots) && location[slots - 1] == slots - 1;
+  /// One slot more.
+  void add(Location where, std::uint32_t grains) {
+    plain = where == slots && grains == 1 && (plain != 0 || slots == 0);
+    location[slots] = where;
+    begin[slots + 1] = begin[slots] + grains;
+    ++slots;
   }
+  /// Slot i is location i's and all have one grain.
+  bool is_plain() const { return plain != 0; }
 };
 /// `shares` has as many locations, or begins with them in whole eights.
 inline bool takes_plain_slots(const Shares& shares, std::int32_t slots) {

@@ -147,7 +147,9 @@ void init_affinity() {
   const bool subset_given = !s.hw_subset.empty();
   const bool something_given = subset_given || !s.places.empty() || !s.kmp_affinity.empty() ||
                                !s.gomp_cpu_affinity.empty() || (bind_was_given() && !bind_is_off());
-  if (!s.machine.empty()) topology::pretend(s.machine);  // before anybody asks for the machine
+  // Before anybody asks for the machine.
+  if (!s.machine.empty()) topology::pretend(s.machine);
+  if (s.llc_locations) topology::choose_locations(topology::LocationKind::llc, placement::kMaxLocations);
   if (!something_given) return;
   auto* found = new (std::nothrow) Places;
   if (found == nullptr) return;

@@ -259,15 +259,18 @@ void resolve(Footprint& footprint, placement::Need& need) {
 void drop_footprint(Task* task) {
   Footprint* footprint = task->footprint;
   if (footprint->untouched) {
-    // Its pages are where the task ran, if it has touched them. The kernel knows; on a pretended machine
-    // nobody else.
+    // Its pages are where the task ran, if it has touched them. The kernel knows; on a pretended machine, and
+    // of the caches of a node, nobody else.
+    const memory::MemoryHomes& homes = memory::memory_homes();
     const placement::Location here =
-        memory::memory_homes().kernel_places ? placement::kUnknown : memory::location_here();
+        homes.kernel_places && !homes.divided ? placement::kUnknown : memory::location_here();
     for (std::uint32_t i = 0; i < footprint->count; ++i) {
       const FootprintRange& range = footprint->ranges[i];
       for_each_part(range, [&](ByteRange part) {
         if (here == placement::kUnknown)
           memory::page_map.forget(part);
+        else if (homes.kernel_places)
+          memory::page_map.suppose(part, here);
         else if (range.access != placement::Access::read)
           memory::page_map.assume(part, here);
       });

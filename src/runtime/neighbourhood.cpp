@@ -100,9 +100,13 @@ bool several_locations() {
   if (check::on) return true;  // footprints are what it is about
   const policy::TaskPolicy& policy = *process.policy;
   if (policy.deals_here_always() || policy.one_queue()) return false;
-  if (settings().machine.empty() && !kernel_has_several_nodes()) return false;
+  const Settings& s = settings();
+  if (s.machine.empty() && !s.llc_locations && !kernel_has_several_nodes()) return false;
   const memory::MemoryHomes& homes = memory::memory_homes();
   if (!homes.several()) return false;
+  if (const std::size_t all = topology::machine().locations.size(); all > placement::kMaxLocations)
+    HEARTH_WARN_ONCE("this machine has %zu locations, and Hearth knows %d at most: tasks are dealt to these.",
+                     all, placement::kMaxLocations);
   if (topology::machine().pretended) memory::set_locator(pretended_location);
   return true;
 }

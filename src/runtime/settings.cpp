@@ -410,6 +410,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
       static_cast<policy::Significance>(read_word(in, Id::hearth_significance, kSignificanceNames, 0));
   out.steal_threshold =
       static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
+  out.llc_locations = read_word(in, Id::hearth_location, kLocationNames, 0) != 0;
   out.vicinity = kVicinities[read_word(in, Id::hearth_vicinity, kVicinityNames, 0)];
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
@@ -525,6 +526,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::hearth_policy: text.add(kPolicyNames[static_cast<int>(in.policy)]); break;
     case Id::hearth_significance: text.add(kSignificanceNames[static_cast<int>(in.significance)]); break;
     case Id::hearth_steal_threshold: text.add(kThresholdNames[static_cast<int>(in.steal_threshold)]); break;
+    case Id::hearth_location: text.add(kLocationNames[in.llc_locations]); break;
     case Id::hearth_vicinity:
       for (std::size_t i = 0; i < std::size(kVicinities); ++i)
         if (kVicinities[i] == in.vicinity) text.add(kVicinityNames[i]);

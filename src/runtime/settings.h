@@ -34,6 +34,7 @@ enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache };
 inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache"};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
+inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
 inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices
 inline constexpr std::string_view kSignificanceNames[] = {"gain", "paper"};      // as policy::Significance
 inline constexpr std::string_view kThresholdNames[] = {"hops", "slit", "none"};  // as policy::Threshold
@@ -65,6 +66,7 @@ struct Settings {
   std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
   int task_cutoff = 256;               // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;            // HEARTH_MACHINE: empty for the real one; topology parses
+  bool llc_locations = false;          // HEARTH_LOCATION: last-level caches instead of nodes
   const char* check_folder = nullptr;  // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* verify_file = nullptr;   // HEARTH_VERIFY_FILE: where verify_report() appends, or null
 

@@ -22,6 +22,7 @@ namespace {
 constinit std::atomic<const Allowance*> current_allowance{nullptr};
 constinit std::atomic<const Machine*> current_machine{nullptr};
 constinit std::atomic<const std::string*> pretended{nullptr};
+constinit std::atomic<std::size_t> most_llcs{0};  // 0: the locations are nodes
 
 template <class T, class Make>
 const T& published(std::atomic<const T*>& slot, Make&& make) {
@@ -42,7 +43,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 // The machine model of a real one, when HEARTH_MACHINE has not been given or cannot be used.
 Machine real_machine() { return read_sysfs(SystemRoot(), allowance()); }
 
-Machine make_machine() {
+Machine described_machine() {
   const std::string* description = pretended.load(std::memory_order_acquire);
   if (description == nullptr || description->empty()) return real_machine();
   LoadedMachine loaded = load_machine(*description, model_folders());
@@ -50,6 +51,20 @@ Machine make_machine() {
   HEARTH_WARN_ONCE("HEARTH_MACHINE=\"%s\": %s; using the real machine.", description->c_str(),
                    loaded.error.c_str());
   return real_machine();
+}
+
+Machine make_machine() {
+  Machine made = described_machine();
+  const std::size_t most = most_llcs.load(std::memory_order_acquire);  // pairs with choose_locations()
+  if (most == 0) return made;
+  made.use_locations(LocationKind::llc);
+  if (made.locations.size() <= most) return made;
+  HEARTH_WARN_ONCE(
+      "HEARTH_LOCATION=llc: %zu last-level caches, and Hearth knows %zu locations at most; the "
+      "NUMA nodes are the locations.",
+      made.locations.size(), most);
+  made.use_locations(LocationKind::node);
+  return made;
 }
 
 }  // namespace
@@ -65,6 +80,10 @@ bool pretend(std::string_view description) {
   // An earlier description stays allocated: another thread may be reading it.
   pretended.store(new std::string(description), std::memory_order_release);  // pairs with make_machine()
   return true;
+}
+
+void choose_locations(LocationKind kind, std::size_t most) {
+  most_llcs.store(kind == LocationKind::llc ? most : 0, std::memory_order_release);
 }
 
 LoadedMachine load_machine(std::string_view description, const std::vector<std::string>& folders) {

@@ -29,6 +29,10 @@ const Machine& machine();
 /// process has it any effect; false when that is past.
 bool pretend(std::string_view description);
 
+/// What the locations of machine() are, with the same proviso. Where that would be more than `most`, they are
+/// the nodes, and one warning says so.
+void choose_locations(LocationKind kind, std::size_t most);
+
 /// HEARTH_MACHINE's forms: the path of a model file (ends in .toml) or of an hwloc XML file (ends in .xml),
 /// an hwloc synthetic string (has a colon or a blank), or the name of a model in one of `model_folders`.
 LoadedMachine load_machine(std::string_view description, const std::vector<std::string>& model_folders);

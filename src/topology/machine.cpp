@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::uint32_t kLocalDistance = 10;   // as in ACPI's SLIT
 constexpr std::uint32_t kRemoteDistance = 20;  // what the kernel assumes when the firmware is silent
+// From one last-level cache to what another of the same node has cached. Assumed: the memory is equally near,
+// so it is the least that is more than local, and less than what firmware says of any other node.
+constexpr std::uint32_t kSameNodeDistance = 11;
 
 // Writes the index of every element of `all` to the CPUs it holds. Linear in CPUs, where a search per CPU is
 // quadratic.
@@ -224,33 +227,53 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
   if (node_distance.size() != nodes.size()) {
     node_distance = Matrix<std::uint32_t>(nodes.size(), kRemoteDistance);
     for (std::size_t n = 0; n < nodes.size(); ++n) node_distance.at(n, n) = kLocalDistance;
-    if (location_kind == LocationKind::node) distance_source = DistanceSource::flat;
+    if (location_kind != LocationKind::home_cache) distance_source = DistanceSource::flat;
   }
 
+  make_locations();
+}
+
+void Machine::use_locations(LocationKind kind) {
+  if (location_kind == LocationKind::home_cache || location_kind == kind) return;
+  location_kind = kind;
+  make_locations();
+}
+
+void Machine::make_locations() {
   locations.clear();
+  const auto add = [this](LocationKind kind, int node, int llc, const CpuMask& where) -> Location& {
+    Location location;
+    location.kind = kind;
+    location.node = node;
+    location.llc = llc;
+    location.cpus = where;
+    locations.push_back(std::move(location));
+    return locations.back();
+  };
   if (location_kind == LocationKind::home_cache) {
     for (std::size_t i = 0; i < llcs.size(); ++i) {
       if (llcs[i].usable.empty()) continue;
-      Location location;
-      location.kind = LocationKind::home_cache;
-      location.llc = static_cast<int>(i);
-      location.node = llcs[i].nodes.empty() ? -1 : llcs[i].nodes.front();
-      location.cpus = llcs[i].usable;
-      location.holds_memory = true;
-      locations.push_back(std::move(location));
+      const int node = llcs[i].nodes.empty() ? -1 : llcs[i].nodes.front();
+      add(LocationKind::home_cache, node, static_cast<int>(i), llcs[i].usable).holds_memory = true;
     }
   } else {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].usable.empty() && !nodes[n].memory_allowed) continue;
-      Location location;
-      location.node = static_cast<int>(n);
-      location.cpus = nodes[n].usable;
-      location.holds_memory = nodes[n].memory_allowed;
-      location.memory_bytes = nodes[n].memory_bytes;
-      locations.push_back(std::move(location));
+      const std::size_t first = locations.size();
+      if (location_kind == LocationKind::node || nodes[n].usable.empty()) {
+        add(LocationKind::node, static_cast<int>(n), -1, nodes[n].usable);
+      } else {
+        for (std::size_t i = 0; i < llcs.size(); ++i)
+          if (const CpuMask here = llcs[i].usable & nodes[n].usable; !here.empty())
+            add(LocationKind::llc, static_cast<int>(n), static_cast<int>(i), here);
+      }
+      for (std::size_t i = first; i < locations.size(); ++i) {
+        locations[i].holds_memory = nodes[n].memory_allowed;
+        locations[i].memory_bytes = nodes[n].memory_bytes / (locations.size() - first);
+      }
     }
   }
-  cpu_location_.assign(numbers, -1);
+  cpu_location_.assign(cpu_index_.size(), -1);
   for (std::size_t i = 0; i < locations.size(); ++i) {
     locations[i].cpus.for_each([&](unsigned cpu) { cpu_location_[cpu] = static_cast<int>(i); });
   }
@@ -267,7 +290,8 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
         location_distance.at(a, b) =
             homes.empty() ? (a == b ? kLocalDistance : kRemoteDistance) : homes.at(from_llc, to_llc);
       } else {
-        location_distance.at(a, b) = node_distance.at(from_node, to_node);
+        location_distance.at(a, b) =
+            from_node == to_node && a != b ? kSameNodeDistance : node_distance.at(from_node, to_node);
       }
     }
   }

@@ -128,15 +128,15 @@ struct Cpu {
   int smt_rank = 0;  // how many siblings on its core have a smaller number
 };
 
-enum class LocationKind : std::uint8_t { node, home_cache };
+enum class LocationKind : std::uint8_t { node, llc, home_cache };
 
-/// The thing data can live near: a NUMA node, or a home cache of a manycore. Only what we may use is a
-/// location: a node with a usable CPU, or whose memory we may take. Nodes hidden by a cpuset or a cgroup are
-/// in `nodes`, not here.
+/// The thing data can live near: a NUMA node, a last-level cache, or a home cache of a manycore. Only what we
+/// may use is a location: a node with a usable CPU, or whose memory we may take. Nodes hidden by a cpuset or
+/// a cgroup are in `nodes`, not here.
 struct Location {
   LocationKind kind = LocationKind::node;
   int node = -1;
-  int llc = -1;  // home caches: the cache it is; nodes: -1
+  int llc = -1;  // the cache that it is; nodes: -1
   CpuMask cpus;  // usable ones; may be empty (memory only)
   bool holds_memory = false;
   std::uint64_t memory_bytes = 0;
@@ -163,6 +163,8 @@ struct Machine {
   std::vector<CoreKind> kinds;
   std::vector<Cpu> cpus;  // online ones, rising kernel number
   LocationKind location_kind = LocationKind::node;
+  /// By nodes, rising. Where they are last-level caches, a node's stand together; a cache that spans nodes is
+  /// a location in each, and a node without usable CPUs is one by itself.
   std::vector<Location> locations;
   /// Home caches on a mesh: the tiles, whose numbers are those of their CPUs, row by row. 0: no mesh.
   unsigned mesh_width = 0;
@@ -203,10 +205,16 @@ struct Machine {
   /// machine without CPUs. An empty `allowed_memory` means that nobody restricts it.
   void restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_memory, const CpuQuota& cpu_quota);
 
+  /// What the locations are: nodes (as restrict_to() leaves them) or last-level caches. A machine whose
+  /// locations are home caches keeps them.
+  void use_locations(LocationKind kind);
+
   /// Empty when every invariant above holds, else the first that does not. For tests and for --replay.
   std::string inconsistency() const;
 
  private:
+  void make_locations();
+
   std::vector<int> cpu_index_;
   std::vector<int> cpu_location_;
 };
