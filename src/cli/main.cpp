@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/model.h"
+#include "cli/sim.h"
 #include "cli/topo.h"
 #include "runtime/settings.h"
 
@@ -81,7 +82,8 @@ int main(int argc, char** argv) {
   run->add_option("--distribute", request.distribute,
                   "Spread malloc's large blocks over the NUMA nodes: fine, coarse or blocked, and ,min=128K")
       ->check(check_distribute);
-  run->add_option("--policy", request.policy, "Who gets a ready task: locality, work-stealing or central")
+  run->add_option("--policy", request.policy,
+                  "Who gets a ready task: locality, work-stealing, central or home-cache")
       ->check(check_policy);
   run->add_option("--threads", request.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
       ->check(check_threads);
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
   env->add_option("names", names, "Only these options");
 
   cli::register_model(app);  // these do their work while the arguments are parsed
+  cli::register_sim(app);
   cli::register_topo(app);
 
   std::string known;

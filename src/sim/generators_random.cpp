@@ -3,11 +3,10 @@
 // The data is a number of equal blocks, in one allocation or in one each, and the shape says which tasks work
 // on them. Only whole numbers and exactly rounded arithmetic are used, so that a seed gives the same program
 // on every machine.
-#include <cmath>
-
 #include <algorithm>
 #include <string>
 
+#include "sim/draw.h"
 #include "sim/generators.h"
 
 namespace hearth::sim {
@@ -37,31 +36,6 @@ constexpr GeneratorParameter kRandom[] = {
     {"skew", "the largest task by the smallest, less one; 0: drawn", {0, 0, 0}, 0, 1000, false},
     {"allocations", "for all blocks, or for each", {0, 0, 0}, 0, 0, true, kAllocations},
     {"first_touch", "who touches the blocks first", {0, 0, 0}, 0, 0, true, kTouches},
-};
-
-/// SplitMix64.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t word() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t below(std::uint64_t limit) { return word() % limit; }
-  std::uint64_t from_to(std::uint64_t least, std::uint64_t most) { return least + below(most - least + 1); }
-  /// [0, 1)
-  double unit() { return std::ldexp(static_cast<double>(word() >> 11), -53); }
-  /// Between two powers of two, each doubling as likely.
-  double scale(int least, int most) {
-    const double octave =
-        std::ldexp(1, static_cast<int>(from_to(0, static_cast<std::uint64_t>(most - least - 1))) + least);
-    return octave * (1 + unit());
-  }
-
- private:
-  std::uint64_t state_;
 };
 
 /// What is drawn or set before there are tasks. The order of the draws is the same whatever is set.

@@ -34,7 +34,7 @@ class Env(unittest.TestCase):
     def test_text_names_value_source_meaning_and_legal_values(self):
         text = hearth("env", env={"HEARTH_POLICY": "central"}).stdout
         self.assertIn("HEARTH_POLICY = central   (from HEARTH_POLICY)", text)
-        self.assertIn("legal: locality, work-stealing or central", text)
+        self.assertIn("legal: locality, work-stealing, central or home-cache", text)
         for name in options():
             self.assertRegex(text, rf"(?m)^{name}( = |: ignored)")
 
@@ -71,7 +71,7 @@ class Manual(unittest.TestCase):
 
     def test_options_of_the_command_line_are_in_hearth_1(self):
         page = (SOURCE / "docs/man/hearth.1").read_text()
-        for subcommand in ("run", "env", "topo"):
+        for subcommand in ("run", "env", "topo", "sim"):
             text = hearth(subcommand, "--help").stdout
             self.assertIn(f".Cm {subcommand}", page)
             for option in set(re.findall(r"--([a-z-]+)", text)) - {"help", "helpopt"}:

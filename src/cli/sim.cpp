@@ -1,0 +1,518 @@
+// `hearth sim`: a table of simulated times, by policy and distribution. The simulating is sim/'s; here its
+// arguments are read, and its results written.
+//
+// The main thread waits for sweep()'s threads, draws the progress bar and looks for an interrupt; the signal
+// handler only sets a flag.
+#include "cli/sim.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "policy/policies.h"
+#include "runtime/settings.h"
+#include "sim/generators.h"
+#include "sim/sweep.h"
+#include "topology/current.h"
+
+namespace hearth::cli {
+namespace {
+
+using placement::Kind;
+using Json = nlohmann::ordered_json;
+
+constexpr int kExitFailed = 1;
+constexpr double kPicosecondsPerMillisecond = 1e9;
+
+/// What is wrong with the arguments.
+struct UsageError {
+  std::string text;
+};
+
+struct Request {
+  std::string program;                // a generator's name
+  std::vector<std::string> settings;  // of the generator: name=value
+  std::string machine;
+  std::vector<std::string> policies = {"work-stealing", "locality"};
+  std::vector<std::string> distributions = {"fine", "coarse"};
+  std::string significance = "gain";
+  std::string threshold = "hops";
+  std::string vicinity = "all";
+  std::string seating = "close";
+  std::uint32_t threads = 0;  // of the simulated program; 0: the machine's default
+  std::uint32_t draws = 20;
+  bool nominal = false;
+  std::uint64_t first_seed = 1;
+  std::string json;  // a file, or "-"
+  bool list = false;
+};
+
+// ---- words
+
+constexpr std::pair<const char*, Kind> kDistributions[] = {
+    {"standard", Kind::standard}, {"fine", Kind::fine}, {"coarse", Kind::coarse}, {"blocked", Kind::blocked}};
+constexpr const char* kInterleaved = "interleaved";  // all memory, as numactl --interleave does
+constexpr std::string_view kSeatings[] = {"close", "spread", "one-per-location"};  // as sim::Seating
+
+template <class Words>
+std::string joined(const Words& words) {
+  std::string list;
+  for (const auto& word : words) list += (list.empty() ? "" : ", ") + std::string(word);
+  return list;
+}
+
+[[noreturn]] void refuse(const char* option, const std::string& value, const std::string& why) {
+  throw UsageError{fmt::format("{}=\"{}\": {}", option, value, why)};
+}
+
+template <class Words>
+std::size_t index_of(const char* option, const std::string& value, const Words& words) {
+  std::size_t index = 0;
+  for (const auto& word : words) {
+    if (value == word) return index;
+    ++index;
+  }
+  refuse(option, value, "unknown; legal: " + joined(words));
+}
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; policy::policy_at(i) != nullptr; ++i)
+    names.emplace_back(policy::policy_at(i)->name());
+  return names;
+}
+
+std::vector<std::string> distribution_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kDistributions) names.emplace_back(name);
+  names.emplace_back(kInterleaved);
+  return names;
+}
+
+std::vector<std::string> program_names() {
+  std::vector<std::string> names;
+  for (const sim::Generator& generator : sim::generators()) names.emplace_back(generator.name);
+  return names;
+}
+
+// ---- what is simulated
+
+struct Way {
+  std::string policy;
+  std::string distribution;
+};
+
+struct Model {
+  topology::Machine machine;
+  sim::Parameters parameters;
+};
+
+struct Study {
+  sim::Workload workload;
+  Model model;
+  std::vector<Way> ways;  // [0]: what the others are compared with
+  std::vector<sim::RunOptions> options;
+};
+
+Model load_model(const std::string& description) {
+  if (description.empty()) {
+    throw UsageError{
+        fmt::format("--machine is needed; legal: a model file (.toml), or the name of a model: {}",
+                    topology::model_names(topology::model_folders()))};
+  }
+  topology::LoadedMachine loaded = topology::load_machine(description, topology::model_folders());
+  if (!loaded.ok()) refuse("--machine", description, loaded.error);
+  if (loaded.machine.source != topology::Source::model) {
+    refuse("--machine", description,
+           fmt::format(
+               "this describes how the machine is made and not how fast it is; legal: a model file (.toml), "
+               "or the name of a model: {}",
+               topology::model_names(topology::model_folders())));
+  }
+  sim::LoadedParameters parameters = sim::load_parameters(loaded.machine.origin, loaded.machine);
+  if (!parameters.ok()) refuse("--machine", description, parameters.error());
+  return {std::move(loaded.machine), std::move(parameters.parameters)};
+}
+
+sim::Workload make_workload(const Request& request) {
+  if (request.program.empty())
+    throw UsageError{fmt::format("a program is needed; legal: {}", joined(program_names()))};
+  const sim::Generator* generator = sim::find_generator(request.program);
+  if (generator == nullptr) {
+    throw UsageError{fmt::format("\"{}\": there is no such program to simulate; legal: {}", request.program,
+                                 joined(program_names()))};
+  }
+  sim::Generated generated = sim::generate(*generator, request.settings);
+  if (!generated.ok()) throw UsageError{fmt::format("--set: {}: {}", request.program, generated.error)};
+  return std::move(generated.workload);
+}
+
+sim::RunOptions options_of(const Request& request, const Way& way) {
+  sim::RunOptions options;
+  options.policy = policy::policy_at(index_of("--policy", way.policy, policy_names()));
+  const std::size_t kind = index_of("--distribution", way.distribution, distribution_names());
+  options.everything = kind == std::size(kDistributions);
+  options.distribution.kind = options.everything ? Kind::fine : kDistributions[kind].second;
+  options.significance = static_cast<policy::Significance>(
+      index_of("--significance", request.significance, rt::kSignificanceNames));
+  options.threshold =
+      static_cast<policy::Threshold>(index_of("--steal-threshold", request.threshold, rt::kThresholdNames));
+  options.vicinity = rt::kVicinities[index_of("--vicinity", request.vicinity, rt::kVicinityNames)];
+  options.seating = static_cast<sim::Seating>(index_of("--seating", request.seating, kSeatings));
+  options.threads = request.threads;
+  return options;
+}
+
+Study plan(const Request& request) {
+  Study study;
+  study.workload = make_workload(request);
+  study.model = load_model(request.machine);
+  const std::size_t most = study.model.machine.usable.count();
+  if (request.threads > most)
+    refuse("--threads", std::to_string(request.threads), fmt::format("the machine has {} CPUs", most));
+  study.ways.push_back({policy::work_stealing.name(), "fine"});
+  for (const std::string& policy : request.policies) {
+    for (const std::string& distribution : request.distributions) {
+      if (policy != study.ways[0].policy || distribution != study.ways[0].distribution)
+        study.ways.push_back({policy, distribution});
+    }
+  }
+  for (const Way& way : study.ways) study.options.push_back(options_of(request, way));
+  return study;
+}
+
+// ---- while it runs
+
+std::atomic<bool> interrupted{false};
+
+/// Ctrl-C sets `interrupted` as long as this lives.
+class InterruptWatch {
+ public:
+  InterruptWatch() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptWatch() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+/// One line on a terminal's standard error, for what takes longer than a moment; nothing elsewhere.
+class ProgressBar {
+ public:
+  void show(double part) {
+    using namespace std::chrono_literals;
+    if (!is_terminal_ || std::chrono::steady_clock::now() - start_ < 2s) return;
+    constexpr int kWidth = 40;
+    const int filled = static_cast<int>(part * kWidth);
+    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", kWidth - filled, part * 100);
+    std::fflush(stderr);
+    shown_ = true;
+  }
+  void erase() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+sim::Sweep simulate_all(const Request& request, const Study& study) {
+  sim::SweepRequest sweep;
+  sweep.workload = &study.workload;
+  sweep.machine = &study.model.machine;
+  sweep.parameters = &study.model.parameters;
+  sweep.ways = study.options;
+  sweep.draws = request.draws;
+  sweep.nominal = request.nominal;
+  sweep.first_seed = request.first_seed;
+  sweep.threads = topology::allowance().default_team_size();
+  ProgressBar bar;
+  sweep.progress = [&bar](double part) {
+    bar.show(part);
+    return !interrupted.load(std::memory_order_relaxed);
+  };
+  sim::Sweep made = sim::sweep(sweep);
+  bar.erase();
+  return made;
+}
+
+// ---- results
+
+/// One way's figures, each over the draws.
+struct Figures {
+  std::vector<double> ms, ratio, local, busy, far;
+};
+
+/// Share of the threads' time in which bodies of tasks ran.
+double busy_share(const sim::Result& result) {
+  double work = 0;
+  for (const sim::WorkerResult& worker : result.workers) work += static_cast<double>(worker.work);
+  const double all = static_cast<double>(result.makespan) * static_cast<double>(result.workers.size());
+  return all > 0 ? work / all : 0;
+}
+
+Figures figures_of(const std::vector<sim::Result>& results, const std::vector<sim::Result>& reference) {
+  Figures figures;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const sim::Result& result = results[i];
+    const auto time = static_cast<double>(result.makespan);
+    figures.ms.push_back(time / kPicosecondsPerMillisecond);
+    figures.ratio.push_back(time / static_cast<double>(reference[i].makespan));
+    figures.local.push_back(result.local_share());
+    figures.busy.push_back(busy_share(result));
+    figures.far.push_back(static_cast<double>(result.far_steals));
+  }
+  return figures;
+}
+
+/// "1.23 (1.10 - 1.31)"
+std::string band_text(const std::vector<double>& values, const char* format) {
+  const sim::Band band = sim::band_of(values);
+  const auto text = [format](double value) { return fmt::format(fmt::runtime(format), value); };
+  return text(band.low) == text(band.high)
+             ? text(band.median)
+             : fmt::format("{} ({} - {})", text(band.median), text(band.low), text(band.high));
+}
+
+std::uint32_t threads_of(const sim::Sweep& sweep) {
+  return static_cast<std::uint32_t>(sweep.results[0][0].workers.size());
+}
+
+std::string table(const Request& request, const Study& study, const sim::Sweep& sweep) {
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "distribution", "time/ms", "by stealing + fine", "local", "busy", "far steals"}};
+  for (std::size_t way = 0; way < study.ways.size(); ++way) {
+    const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
+    rows.push_back({study.ways[way].policy, study.ways[way].distribution, band_text(figures.ms, "{:.4g}"),
+                    band_text(figures.ratio, "{:.2f}"),
+                    fmt::format("{:.0f} %", 100 * sim::band_of(figures.local).median),
+                    fmt::format("{:.0f} %", 100 * sim::band_of(figures.busy).median),
+                    fmt::format("{:.0f}", sim::band_of(figures.far).median)});
+  }
+  std::vector<std::size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text =
+      fmt::format("{} on {}: {} tasks, {} threads", study.workload.name, study.model.machine.name,
+                  study.workload.tasks.size() - 1, threads_of(sweep));
+  const std::size_t ranges = request.nominal ? 0 : study.model.parameters.ranges().size();
+  text += request.draws == 1 ? "\n" : fmt::format("; median (5 % - 95 %) of {} seeds", request.draws);
+  if (request.draws != 1)
+    text += ranges == 0 ? "\n" : fmt::format(" over {} figures that are known as ranges\n", ranges);
+  if (study.workload.unexplained > 0) {
+    text += fmt::format("{:.0f} % of the tasks' time is not explained by what they are known to touch.\n",
+                        100 * study.workload.unexplained);
+  }
+  text += '\n';
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+Json band_json(const std::vector<double>& values) {
+  const sim::Band band = sim::band_of(values);
+  return {{"median", band.median}, {"low", band.low}, {"high", band.high}};
+}
+
+Json run_json(const sim::Result& result, double ratio) {
+  double work = 0, create = 0, search = 0, wait = 0;
+  for (const sim::WorkerResult& worker : result.workers) {
+    work += static_cast<double>(worker.work);
+    create += static_cast<double>(worker.create);
+    search += static_cast<double>(worker.search);
+    wait += static_cast<double>(worker.wait);
+  }
+  constexpr double kPerMs = kPicosecondsPerMillisecond;
+  return {{"ms", static_cast<double>(result.makespan) / kPerMs},
+          {"ratio", ratio},
+          {"bytes", result.bytes()},
+          {"local_share", result.local_share()},
+          {"weighted_remote_bytes", result.weighted_remote},
+          {"cache_hit_bytes", result.cache_hits},
+          {"steals", result.steals},
+          {"far_steals", result.far_steals},
+          {"deals", result.deals},
+          {"threads_ms",
+           {{"work", work / kPerMs},
+            {"create", create / kPerMs},
+            {"search", search / kPerMs},
+            {"wait", wait / kPerMs}}}};
+}
+
+Json results_json(const Request& request, const Study& study, const sim::Sweep& sweep) {
+  Json json;
+  json["program"] = study.workload.name;
+  json["settings"] = request.settings;
+  json["tasks"] = study.workload.tasks.size() - 1;
+  json["unexplained"] = study.workload.unexplained;
+  json["machine"] = study.model.machine.name;
+  json["model"] = study.model.machine.origin;
+  json["threads"] = threads_of(sweep);
+  json["significance"] = request.significance;
+  json["steal_threshold"] = request.threshold;
+  json["vicinity"] = request.vicinity;
+  json["seating"] = request.seating;
+  json["seeds"] = request.draws;
+  json["first_seed"] = request.first_seed;
+  json["ranges"] = request.nominal ? std::vector<std::string>() : study.model.parameters.ranges();
+  json["draws"] = sweep.units;
+  json["ways"] = Json::array();
+  for (std::size_t way = 0; way < study.ways.size(); ++way) {
+    const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
+    Json one = {{"policy", study.ways[way].policy},
+                {"distribution", study.ways[way].distribution},
+                {"ms", band_json(figures.ms)},
+                {"ratio", band_json(figures.ratio)},
+                {"local_share", band_json(figures.local)},
+                {"busy_share", band_json(figures.busy)},
+                {"runs", Json::array()}};
+    for (std::size_t i = 0; i < figures.ms.size(); ++i)
+      one["runs"].push_back(run_json(sweep.results[way][i], figures.ratio[i]));
+    json["ways"].push_back(std::move(one));
+  }
+  return json;
+}
+
+bool write_all(const std::string& text, const std::string& path) {
+  FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && written;
+}
+
+int write_results(const Request& request, const Study& study, const sim::Sweep& sweep) {
+  if (request.json != "-" && !write_all(table(request, study, sweep), "-")) return kExitFailed;
+  if (request.json.empty()) return 0;
+  if (write_all(results_json(request, study, sweep).dump(1) + '\n', request.json)) return 0;
+  fmt::print(stderr, "hearth: sim: {}: cannot be written\n", request.json);
+  return kExitFailed;
+}
+
+// ---- --list
+
+std::string default_text(const sim::GeneratorParameter& parameter) {
+  std::vector<std::string> values;
+  for (const double value : parameter.defaults) {
+    values.push_back(parameter.words.empty() ? fmt::format("{}", value)
+                                             : std::string(parameter.words[static_cast<std::size_t>(value)]));
+  }
+  return values[0] == values[1] && values[0] == values[2] ? values[0] : joined(values);
+}
+
+std::string list_text() {
+  std::string text =
+      "Settings of each program (--set NAME=VALUE) with their defaults for inputs=small, paper and manycore; "
+      "one\n"
+      "default holds for all. small is meant for two cores; paper and manycore are the sizes of figures 7 "
+      "and 9 of\n"
+      "Muddukrishna et al. 2015.\n";
+  for (const sim::Generator& generator : sim::generators()) {
+    text += fmt::format("\n{}: {}\n", generator.name, generator.meaning);
+    for (const sim::GeneratorParameter& parameter : generator.parameters) {
+      text += fmt::format("  {:<16} {} ({})\n", parameter.name, parameter.meaning, default_text(parameter));
+      if (!parameter.words.empty())
+        text += fmt::format("  {:<16}   legal: {}\n", "", joined(parameter.words));
+    }
+  }
+  return text;
+}
+
+// ---- arguments
+
+/// A check: whole numbers in this range.
+auto numbers(std::int64_t least, std::int64_t most) {
+  return [least, most](const std::string& text) {
+    const auto parsed = parse_integer(text, least, most);
+    if (parsed) return std::string();
+    return fmt::format("\"{}\": {} at column {}; legal: {} to {}", text, parse_failure_text(parsed.failure),
+                       parsed.column(), least, most);
+  };
+}
+
+int run(const Request& request) {
+  if (request.list) return write_all(list_text(), "-") ? 0 : kExitFailed;
+  Study study;
+  try {
+    study = plan(request);
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "hearth: sim: {}\nTry: hearth sim --help\n", error.text);
+    return kExitUsage;
+  }
+  sim::Sweep sweep;
+  {
+    const InterruptWatch watch;
+    sweep = simulate_all(request, study);
+  }
+  if (!sweep.complete) {
+    fmt::print(stderr, "hearth: sim: interrupted; nothing is written\n");
+    std::raise(SIGINT);  // as a program without a handler ends
+    return kExitFailed;
+  }
+  return write_results(request, study, sweep);
+}
+
+}  // namespace
+
+void register_sim(CLI::App& app) {
+  const auto request = std::make_shared<Request>();
+  CLI::App* sim = app.add_subcommand(
+      "sim", "Simulate a benchmark on a machine, under several policies and distributions of its data");
+  sim->add_option("program", request->program, "What is simulated: a name that --list tells");
+  sim->add_flag("--list", request->list, "Print the programs and their settings");
+  sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")
+      ->type_name("MACHINE");
+  sim->add_option("--policy", request->policies, "Policies: work-stealing,locality,...")
+      ->delimiter(',')
+      ->type_name("P,...");
+  sim->add_option("--distribution", request->distributions, "Distributions of the data: fine,coarse,...")
+      ->delimiter(',')
+      ->type_name("D,...");
+  sim->add_option("--set", request->settings, "A setting of the program; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  sim->add_option("--threads", request->threads, "Threads of the simulated program, not of the simulation")
+      ->check(numbers(1, 1 << 20));
+  sim->add_option("--seeds", request->draws, "How often each is simulated, over the ranges in the model")
+      ->check(numbers(1, 100'000));
+  sim->add_option("--first-seed", request->first_seed, "Draw others")->check(numbers(0, INT64_MAX));
+  sim->add_flag("--nominal", request->nominal, "Take the model's values, and draw nothing from its ranges");
+  sim->add_option("--significance", request->significance, "When a task is worth dealing: gain or paper");
+  sim->add_option("--steal-threshold", request->threshold, "When far tasks are robbed: hops, slit or none");
+  sim->add_option("--vicinity", request->vicinity,
+                  "How many neighbouring home caches share their work: 1, 4, 8, 16 or all");
+  sim->add_option("--seating", request->seating, "Where threads are: close, spread or one-per-location");
+  sim->add_option("--json", request->json, "Write all results to this file, or with - to standard output")
+      ->type_name("FILE|-");
+  sim->callback([request] {
+    if (const int status = run(*request); status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace hearth::cli
