@@ -29,8 +29,10 @@ class HomeCache final : public TaskPolicy {
     const Sources<1> bytes(need, count);
     if (bytes.sum == 0 || evenly_spread(bytes, machine.homes)) return kHere;
     if (!need.decided && creator >= 0 && bytes.sum <= machine.l1_bytes[creator]) return kHere;
-    const bool here_counts = creator >= 0 && (load.staffed >> creator & 1) != 0;
-    return Prices(machine, bytes).cheapest(count, creator, here_counts, load);
+    const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
+    if (staffed == 0) return kHere;
+    const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
+    return Prices(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn);
   }
 
   bool may_reach(const MachineView& machine, Location thief, Location victim) const override {

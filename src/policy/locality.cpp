@@ -44,10 +44,11 @@ class Locality final : public TaskPolicy {
         (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
       return kHere;
 
-    const bool here_counts = creator >= 0 && (load.staffed >> creator & 1) != 0;
+    const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
+    if (staffed == 0) return kHere;
+    const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
     const Prices price(machine, bytes);
-    const Location best = price.cheapest(count, creator, here_counts, load);
-    if (best == kHere) return kHere;
+    const Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
     if (machine.significance == Significance::paper) return best;
     // What the best place saves against the creator's; or, when that is the best, against the worst.
     if (!here_counts) return best;

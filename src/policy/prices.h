@@ -94,12 +94,12 @@ struct Prices {
     return std::min(least[0], least[1]);
   }
 
-  // The cheapest of the staffed locations, kHere when there is none. Of equals the creator's own if
+  // The cheapest of the `staffed` locations, of which there is one. Of equals the creator's own if
   // `here_counts`, else they take turns.
-  Location cheapest(std::int32_t count, Location creator, bool here_counts, const LoadView& load) const {
-    const auto first = static_cast<std::int32_t>(load.turn % static_cast<std::uint32_t>(count));
-    double best = least(count, first, load.staffed & UINT64_MAX >> (64 - count));
-    if (best == kNobody) return kHere;
+  Location cheapest(std::int32_t count, Location creator, bool here_counts, std::uint64_t staffed,
+                    std::uint32_t turn) const {
+    const auto first = static_cast<std::int32_t>(turn % static_cast<std::uint32_t>(count));
+    double best = least(count, first, staffed);
     if (here_counts) best = std::min(best, at[creator]);
     const auto order = static_cast<std::int32_t>(static_cast<std::int64_t>(best) & ((1 << kOrderBits) - 1));
     return order == 0 ? creator : first + order - 1 < count ? first + order - 1 : first + order - 1 - count;

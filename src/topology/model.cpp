@@ -105,13 +105,12 @@ class ModelReader : ModelToml {
 
   bool read_cache(const toml::table* cache) {
     if (cache == nullptr) return true;
-    double l1 = 0;
     double l2 = 0;
     only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"});
     count(*cache, "llc_level", 1, 4, llc_level_);
     figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_);
     figure(*cache, "line_bytes", 1, 4096, line_bytes_);
-    figure(*cache, "l1d_bytes", 1, 1e9, l1);
+    figure(*cache, "l1d_bytes", 1, 1e9, l1d_bytes_);
     figure(*cache, "l2_bytes", 1, 1e10, l2);
     return good();
   }

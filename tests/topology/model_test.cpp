@@ -59,6 +59,9 @@ TEST(Models, TheTileraOfThePaperHasHomeCaches) {
   EXPECT_EQ(machine.location_distance.at(0, 1), 40U);
   EXPECT_EQ(machine.location_distance.at(7, 56), 66U);
   EXPECT_EQ(machine.location_of_cpu(62), 62);
+  EXPECT_EQ(machine.llcs[62].l1d_bytes, 8192U);
+  EXPECT_EQ(machine.mesh_width, 8U);
+  EXPECT_EQ(machine.mesh_height, 8U);
   EXPECT_EQ(machine.location_of_cpu(63), -1);
 }
 
