@@ -67,11 +67,12 @@ struct RunOptions {
 };
 
 struct WorkerResult {
-  Location location = 0;
-  Time work = 0;    // running bodies: computing and waiting for memory
-  Time create = 0;  // creating and dealing
-  Time search = 0;  // taking, robbing, waking up
-  Time wait = 0;    // the rest
+  Location location = 0;  // the last, if it has moved
+  Time work = 0;          // running bodies: computing and waiting for memory
+  Time create = 0;        // creating and dealing
+  Time search = 0;        // taking, robbing, waking up
+  Time migrate = 0;       // moving memory or itself; not what pages cost that move when they are touched
+  Time wait = 0;          // the rest
   std::uint64_t tasks = 0;
 };
 
@@ -87,12 +88,13 @@ struct Result {
   /// Bytes that the location's last-level cache had, which are no misses; bytes that the home cache had,
   /// which are among them.
   std::uint64_t cache_hits = 0;
-  std::uint64_t tasks = 0;       // that have ended
-  std::uint64_t unfinished = 0;  // not 0 only if `progress` ended it, or if the workload is inconsistent
-  std::uint64_t steals = 0;      // taken from another worker's queue, or from another location's inbox
-  std::uint64_t far_steals = 0;  // of those, from another location
-  std::uint64_t deals = 0;       // put into an inbox
-  std::uint64_t solutions = 0;   // how often the sharing of bandwidth was worked out
+  std::uint64_t migrated_bytes = 0;  // in pages that were moved
+  std::uint64_t tasks = 0;           // that have ended
+  std::uint64_t unfinished = 0;      // not 0 only if `progress` ended it, or if the workload is inconsistent
+  std::uint64_t steals = 0;          // taken from another worker's queue, or from another location's inbox
+  std::uint64_t far_steals = 0;      // of those, from another location
+  std::uint64_t deals = 0;           // put into an inbox
+  std::uint64_t solutions = 0;       // how often the sharing of bandwidth was worked out
 
   std::uint64_t missed(Location computing, Location home) const {
     return misses[static_cast<std::size_t>(computing * locations + home)];

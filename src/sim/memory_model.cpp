@@ -28,6 +28,9 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
       off_chip_ns_(parameters.off_chip_ns.value),
       write_occupancy_(std::max(parameters.write_occupancy.value, 1.0)),
       private_bytes_(parameters.private_bytes),
+      call_ps_(parameters.move_pages_base_us.value * 1e6),
+      page_ps_(parameters.move_pages_us.value * 1e6),
+      touched_page_ps_((parameters.move_pages_us.value + parameters.fault_us.value) * 1e6),
       caches_(workers.size(), parameters.llc_bytes),
       misses_(workers.size() * workers.size(), 0) {
   for (std::size_t i = 0; i < kPatterns; ++i) {
@@ -50,6 +53,7 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
   }
   weight_.resize(controllers_.size() + links_.size() + coherent_ + off_chip_limited_, 0);
   make_ways(machine, parameters);
+  copied_.clear(locations_);
 }
 
 double MemoryModel::latency(const topology::Machine& machine, const Parameters& parameters, std::size_t from,
@@ -147,7 +151,7 @@ double MemoryModel::walk(const Work& work, const Access& access, Location here, 
   const Extent extent = Extent::of(access);
   const std::uint64_t total = extent.bytes();
   if (total == 0 || access.passes <= 0) return 0;
-  pages_.touch(extent, here);
+  copied_pages_ += pages_.touch(extent, here, copied_);
   const Shares& shares = pages_.shares_of(extent);
   const bool write = writes(access.mode);
   const Speed& speed = speeds_[static_cast<std::size_t>(access.pattern)];
@@ -177,12 +181,55 @@ double MemoryModel::walk(const Work& work, const Access& access, Location here, 
   return (ns + static_cast<double>(hit) * llc_ns_) * speed.per_line_ns;
 }
 
+void MemoryModel::use_way(Location here, Location home, std::uint64_t filled, std::uint64_t written) {
+  const Way& to = way(here, home);
+  const double back = static_cast<double>(written) * (write_occupancy_ - 1);
+  const auto in = static_cast<double>(filled + written);
+  use(controllers_[static_cast<std::size_t>(home)], (in + back) * to.occupancy);
+  for (std::uint32_t k = 0; k < to.fills; ++k) use(way_links_[to.first_fill + k], in);
+  if (back > 0)
+    for (std::uint32_t k = 0; k < to.backs; ++k) use(way_links_[to.first_back + k], back);
+}
+
+std::uint64_t MemoryModel::use_copies(const Shares& from, Location here, Location to) {
+  for (Location home = 0; home < locations_; ++home)
+    if (from.at[home] != 0) use_way(here, home, from.at[home], 0);
+  const std::uint64_t bytes = from.known();
+  if (bytes != 0) use_way(here, to, 0, bytes);
+  migrated_bytes_ += bytes;
+  return 2 * bytes;
+}
+
+MemoryModel::Demand MemoryModel::demand(double alone_ps, std::uint64_t bytes) {
+  if (bytes == 0) return {static_cast<Time>(alone_ps + 0.5), 0, {}};
+  if (coherent_) use(coherence_, static_cast<double>(bytes));
+  const auto whole = static_cast<double>(bytes);
+  uses_.clear();
+  for (const Fluid::Resource resource : used_) {
+    uses_.push_back({resource, weight_[resource] / whole});
+    weight_[resource] = 0;
+  }
+  used_.clear();
+  return {std::max<Time>(static_cast<Time>(std::ceil(alone_ps)), 1), whole, uses_};
+}
+
+MemoryModel::Demand MemoryModel::migrate(const Migration& migration, Location here) {
+  const Extent extent{migration.region, 1, migration.offset, migration.length, 0};
+  if (migration.kind == Migration::Kind::next_touch) {
+    pages_.mark(extent);
+    return demand(call_ps_, 0);
+  }
+  const Location to = migration.to < 0 ? here : std::min(migration.to, locations_ - 1);
+  Shares from(locations_);
+  const std::uint64_t pages = pages_.move(extent, to, false, from);
+  return demand(call_ps_ + static_cast<double>(pages) * page_ps_,
+                use_copies(from, here, pages_.home_near(to)));
+}
+
 MemoryModel::Demand MemoryModel::begin(const Work& work, Location here) {
   const double computing = static_cast<double>(work.cycles) * ps_per_cycle_;
-  if (work.accesses == 0) return {static_cast<Time>(computing + 0.5), 0, {}};
-  Moved moved;
-  std::fill_n(moved.filled, locations_, 0);
-  std::fill_n(moved.written, locations_, 0);
+  if (work.accesses == 0) return demand(computing, 0);
+  Moved moved(locations_);
   double waiting = 0, hidden = 0;
   for (std::uint32_t i = 0; i < work.accesses; ++i) {
     const Access& access = workload_.accesses[work.first_access + i];
@@ -191,10 +238,8 @@ MemoryModel::Demand MemoryModel::begin(const Work& work, Location here) {
     hidden += ps * speeds_[static_cast<std::size_t>(access.pattern)].overlap;
   }
   const double overlap = waiting > 0 ? hidden / waiting : 1;
-  const double alone = std::max(computing, waiting) + (1 - overlap) * std::min(computing, waiting);
+  double alone = std::max(computing, waiting) + (1 - overlap) * std::min(computing, waiting);
 
-  used_.clear();
-  uses_.clear();
   std::uint64_t bytes = 0;
   std::uint64_t* row = &misses_[static_cast<std::size_t>(here) * controllers_.size()];
   for (Location home = 0; home < locations_; ++home) {
@@ -202,23 +247,16 @@ MemoryModel::Demand MemoryModel::begin(const Work& work, Location here) {
     if ((filled | written) == 0) continue;
     bytes += filled + written;
     row[home] += filled + written;
-    const Way& to = way(here, home);
-    const double back = static_cast<double>(written) * (write_occupancy_ - 1);
-    const double in = static_cast<double>(filled + written);
-    use(controllers_[static_cast<std::size_t>(home)], (in + back) * to.occupancy);
-    for (std::uint32_t k = 0; k < to.fills; ++k) use(way_links_[to.first_fill + k], in);
-    if (back > 0)
-      for (std::uint32_t k = 0; k < to.backs; ++k) use(way_links_[to.first_back + k], back);
+    use_way(here, home, filled, written);
   }
-  if (bytes == 0) return {static_cast<Time>(alone + 0.5), 0, {}};
-  if (coherent_) use(coherence_, static_cast<double>(bytes));
   if (off_chip_limited_ && moved.off_chip != 0) use(off_chip_, static_cast<double>(moved.off_chip));
-  const auto whole = static_cast<double>(bytes);
-  for (const Fluid::Resource resource : used_) {
-    uses_.push_back({resource, weight_[resource] / whole});
-    weight_[resource] = 0;
+  if (copied_pages_ != 0) {
+    bytes += use_copies(copied_, here, pages_.home_near(here));
+    alone += static_cast<double>(copied_pages_) * touched_page_ps_;
+    copied_.clear(locations_);
+    copied_pages_ = 0;
   }
-  return {std::max<Time>(static_cast<Time>(std::ceil(alone)), 1), whole, uses_};
+  return demand(alone, bytes);
 }
 
 }  // namespace hearth::sim

@@ -13,11 +13,15 @@
 // home's controller for a local byte, `remote_occupancy` for one that leaves, times `write_occupancy` for a
 // written one; a unit of each link on the way, and back for what is written back.
 //
+// Moved pages take the kernel's time for each, and are read from where they were and written where they come
+// to lie by the CPU of who asked or touched. They are no misses.
+//
 // Used by one thread; caches and untouched pages change with every call.
 #pragma once
 
 #include <cstdint>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -44,6 +48,10 @@ class MemoryModel {
   /// The work begins at location `here`.
   Demand begin(const Work& work, Location here);
 
+  /// The worker at `here` has pages moved, which the kernel copies on its CPU.
+  Demand migrate(const Migration& migration, Location here);
+  std::uint64_t migrated_bytes() const { return migrated_bytes_; }
+
   /// Bytes by computing location x home, so far.
   const std::vector<std::uint64_t>& misses() const { return misses_; }
   std::uint64_t hits() const { return hits_; }
@@ -65,6 +73,11 @@ class MemoryModel {
     std::uint64_t filled[placement::kMaxLocations];
     std::uint64_t written[placement::kMaxLocations];
     std::uint64_t off_chip = 0;
+
+    explicit Moved(std::int32_t locations) {
+      std::fill_n(filled, locations, 0);
+      std::fill_n(written, locations, 0);
+    }
   };
 
   const Way& way(Location here, Location home) const {
@@ -83,6 +96,10 @@ class MemoryModel {
     weight_[resource] += bytes;
   }
   double beside(const Work& work, const Access& access) const;
+  void use_way(Location here, Location home, std::uint64_t filled, std::uint64_t written);
+  /// Pages are copied to `to` from where `from` says; the bytes that move for that.
+  std::uint64_t use_copies(const placement::Shares& from, Location here, Location to);
+  Demand demand(double alone_ps, std::uint64_t bytes);
 
   const Workload& workload_;
   PageMap& pages_;
@@ -97,14 +114,18 @@ class MemoryModel {
   Speed speeds_[kPatterns];
   double ps_per_cycle_, llc_ns_, off_chip_ns_, write_occupancy_;
   std::uint64_t private_bytes_;
-  std::vector<double> llc_part_;  // of a worker, by location
+  double call_ps_, page_ps_, touched_page_ps_;  // what moving pages takes
+  std::vector<double> llc_part_;                // of a worker, by location
   SharedCaches caches_;
   std::vector<std::uint64_t> misses_;
   std::uint64_t hits_ = 0;
+  std::uint64_t migrated_bytes_ = 0;
   // Scratch of begin().
   std::vector<double> weight_;  // by resource; all 0 between calls
   std::vector<Fluid::Resource> used_;
   std::vector<Fluid::Use> uses_;
+  placement::Shares copied_;  // pages that moved as they were touched, by where they were
+  std::uint64_t copied_pages_ = 0;
 };
 
 }  // namespace hearth::sim

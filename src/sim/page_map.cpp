@@ -137,6 +137,24 @@ void PageMap::settle_owners(Pages& pages) {
 }
 
 void PageMap::add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t end, Shares& shares) const {
+  if (pages.moved_to.empty()) return add_unmoved(pages, begin, end, shares);
+  while (begin < end) {
+    // As many pages as have the same fate.
+    std::uint64_t page = begin / page_bytes_;
+    const std::uint8_t to = pages.moved_to[page];
+    do {
+      ++page;
+    } while (page * page_bytes_ < end && pages.moved_to[page] == to);
+    const std::uint64_t stop = std::min(end, page * page_bytes_);
+    if (to == kUnmoved)
+      add_unmoved(pages, begin, stop, shares);
+    else
+      shares.add(to, stop - begin);
+    begin = stop;
+  }
+}
+
+void PageMap::add_unmoved(const Pages& pages, std::uint64_t begin, std::uint64_t end, Shares& shares) const {
   if (!pages.runs.empty()) {
     auto run = std::upper_bound(pages.runs.begin(), pages.runs.end(), begin,
                                 [](std::uint64_t offset, const Run& other) { return offset < other.end; });
@@ -163,7 +181,7 @@ void PageMap::add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t e
 void PageMap::add_shares(const Extent& extent, Shares& shares) const {
   if (extent.length == 0) return;
   const Pages& pages = pages_[extent.region];
-  if (pages.layout.form == Layout::Form::single) {
+  if (pages.layout.form == Layout::Form::single && pages.moved_to.empty()) {
     shares.add(pages.layout.single, extent.bytes());
     return;
   }
@@ -189,20 +207,59 @@ const Shares& PageMap::shares_of(const Extent& extent) {
   return slot.shares;
 }
 
-void PageMap::touch_untouched(const Extent& extent, Location where) {
-  Pages& pages = pages_[extent.region];
-  const auto owner = static_cast<std::uint8_t>(home_near(where));
+template <class Visit>
+void PageMap::for_each_page(const Extent& extent, Visit visit) const {
   if (extent.length == 0) return;
   std::uint64_t begin = extent.offset;
   for (std::uint32_t row = 0; row < extent.rows; ++row, begin += extent.pitch) {
     const std::uint64_t last = (begin + extent.length - 1) / page_bytes_;
-    for (std::uint64_t page = begin / page_bytes_; page <= last; ++page) {
-      if (pages.owner[page] != kUntouched) continue;
-      pages.owner[page] = owner;
-      --pages.untouched;
-    }
+    for (std::uint64_t page = begin / page_bytes_; page <= last; ++page) visit(page);
   }
+}
+
+void PageMap::touch_untouched(const Extent& extent, Location where) {
+  Pages& pages = pages_[extent.region];
+  const auto owner = static_cast<std::uint8_t>(home_near(where));
+  for_each_page(extent, [&](std::uint64_t page) {
+    if (pages.owner[page] != kUntouched) return;
+    pages.owner[page] = owner;
+    --pages.untouched;
+  });
   if (pages.untouched == 0) settle_owners(pages);
+}
+
+std::uint64_t PageMap::move(const Extent& extent, Location to, bool only_marked, Shares& moved) {
+  Pages& pages = pages_[extent.region];
+  const Location home = home_near(to);
+  if (pages.moved_to.empty()) pages.moved_to.assign((pages.bytes + page_bytes_ - 1) / page_bytes_, kUnmoved);
+  std::uint64_t count = 0;
+  for_each_page(extent, [&](std::uint64_t page) {
+    const bool marked = !pages.marked.empty() && pages.marked[page] != 0;
+    if (only_marked && !marked) return;
+    if (marked) {
+      pages.marked[page] = 0;
+      --pages.marked_pages;
+    }
+    const std::uint64_t begin = page * page_bytes_, end = std::min(begin + page_bytes_, pages.bytes);
+    Shares before(locations_);
+    add_piece(pages, begin, end, before);
+    if (before.at[home] == end - begin || before.unknown != 0) return;
+    before.at[home] = 0;
+    moved.add(before);
+    pages.moved_to[page] = static_cast<std::uint8_t>(home);
+    ++count;
+  });
+  if (count != 0) remembered_.clear();
+  return count;
+}
+
+void PageMap::mark(const Extent& extent) {
+  Pages& pages = pages_[extent.region];
+  if (pages.marked.empty()) pages.marked.assign((pages.bytes + page_bytes_ - 1) / page_bytes_, 0);
+  for_each_page(extent, [&](std::uint64_t page) {
+    pages.marked_pages += pages.marked[page] == 0;
+    pages.marked[page] = 1;
+  });
 }
 
 }  // namespace hearth::sim

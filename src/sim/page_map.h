@@ -59,10 +59,19 @@ class PageMap {
   /// The same of one extent alone. The reference is good until the next call. Extents of many rows are
   /// remembered.
   const placement::Shares& shares_of(const Extent& extent);
-  /// Whoever is at `where` uses the extent: untouched pages come to lie there.
-  void touch(const Extent& extent, Location where) {
-    if (pages_[extent.region].untouched != 0) touch_untouched(extent, where);
+  /// Whoever is at `where` uses the extent: untouched pages come to lie there, and so do marked ones. What
+  /// has moved for that is added, by where it was; the number of pages.
+  std::uint64_t touch(const Extent& extent, Location where, placement::Shares& moved) {
+    const Pages& pages = pages_[extent.region];
+    if (HEARTH_UNLIKELY(pages.untouched != 0)) touch_untouched(extent, where);
+    return HEARTH_LIKELY(pages.marked_pages == 0) ? 0 : move(extent, where, true, moved);
   }
+  /// Moves the pages of the extent that do not lie at `to`, all or only the marked ones.
+  std::uint64_t move(const Extent& extent, Location to, bool only_marked, placement::Shares& moved);
+  /// The pages of the extent will move when somebody uses them.
+  void mark(const Extent& extent);
+  /// The location itself, or the nearest that has memory.
+  Location home_near(Location where) const { return nearest_home_[static_cast<std::size_t>(where)]; }
 
  private:
   struct Run {
@@ -78,19 +87,25 @@ class PageMap {
     std::vector<std::uint8_t> owner;
     std::uint64_t untouched = 0;
     std::vector<Run> runs;
+    // By page, once any has moved or is to: where it lies since then; whether it is marked.
+    std::vector<std::uint8_t> moved_to, marked;
+    std::uint64_t marked_pages = 0;
     std::unique_ptr<std::uint64_t[]> table;
   };
   struct Remembered {
     Extent extent{UINT32_MAX, 0, 0, 0, 0};
     placement::Shares shares;
   };
-  static constexpr std::uint8_t kUntouched = 0xff;
+  static constexpr std::uint8_t kUntouched = 0xff, kUnmoved = 0xff;
   static constexpr std::size_t kMostRuns = 4096;
   static constexpr std::size_t kRemembered = 1024;
   static constexpr std::uint32_t kManyRows = 4;
 
-  Location home_near(Location where) const { return nearest_home_[static_cast<std::size_t>(where)]; }
   void add_piece(const Pages& pages, std::uint64_t begin, std::uint64_t end, placement::Shares& shares) const;
+  void add_unmoved(const Pages& pages, std::uint64_t begin, std::uint64_t end,
+                   placement::Shares& shares) const;
+  template <class Visit>
+  void for_each_page(const Extent& extent, Visit visit) const;
   void touch_untouched(const Extent& extent, Location where);
   void make_table(Pages& pages, const placement::Distribution& what, std::uint64_t block_bytes);
   void settle_owners(Pages& pages);

@@ -51,6 +51,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       steal_(ps(parameters.steal_ns)),
       steal_hop_(ps(parameters.steal_hop_ns)),
       wake_(ps(parameters.wake_ns)),
+      move_thread_(1000 * ps(parameters.move_thread_us)),
       first_pause_(std::max<Time>(ps(parameters.backoff_min_ns), 1000)),
       longest_pause_(std::max(ps(parameters.backoff_max_ns), first_pause_)),
       workers_(seats_.size()),
@@ -151,6 +152,7 @@ Result Simulation::run() {
   result_.locations = view_.locations;
   result_.misses = memory_.misses();
   result_.cache_hits = memory_.hits();
+  result_.migrated_bytes = memory_.migrated_bytes();
   result_.solutions = fluid_.solved();
   const policy::MachineView& machine = view_;
   for (Location here = 0; here < machine.locations; ++here)
@@ -161,7 +163,7 @@ Result Simulation::run() {
                                    machine.distance_between(here, here);
   for (Worker& worker : workers_) {
     WorkerResult& r = worker.result;
-    const Time busy = r.work + r.create + r.search;
+    const Time busy = r.work + r.create + r.search + r.migrate;
     r.wait = now_ - std::min(now_, busy);
     result_.workers.push_back(r);
   }
@@ -222,7 +224,7 @@ void Simulation::run_body(WorkerIndex index) {
     switch (step.kind) {
       case Step::Kind::work:
         ++frame.step;
-        if (begin_work(index, workload_.works[step.index])) return;
+        if (begin_work(index, memory_.begin(workload_.works[step.index], worker.location))) return;
         break;
       case Step::Kind::create:
         if (const Time spent = begin_create(index, step.index)) return go_on(index, spent, Next::created);
@@ -242,14 +244,17 @@ void Simulation::run_body(WorkerIndex index) {
         break;
       case Step::Kind::task_wait: frame.wait = Wait::children; break;
       case Step::Kind::wait_all: frame.wait = Wait::descendants; break;
+      case Step::Kind::migrate:
+        ++frame.step;
+        if (begin_migration(index, workload_.migrations[step.index])) return;
+        break;
     }
   }
   look(index);
 }
 
-bool Simulation::begin_work(WorkerIndex index, const Work& work) {
+bool Simulation::begin_work(WorkerIndex index, const MemoryModel::Demand& demand) {
   Worker& worker = workers_[index];
-  const MemoryModel::Demand demand = memory_.begin(work, worker.location);
   if (demand.alone == 0) return false;
   worker.begun = now_;
   const Fluid::Activity activity = fluid_.start(now_, demand.alone, demand.bytes, demand.uses);
@@ -260,8 +265,40 @@ bool Simulation::begin_work(WorkerIndex index, const Work& work) {
 
 void Simulation::end_work(Fluid::Activity activity) {
   const WorkerIndex index = of_activity_[activity];
-  workers_[index].result.work += now_ - workers_[index].begun;
+  Worker& worker = workers_[index];
+  (worker.migrates ? worker.result.migrate : worker.result.work) += now_ - worker.begun;
+  worker.migrates = false;
   run_body(index);
+}
+
+bool Simulation::begin_migration(WorkerIndex index, const Migration& migration) {
+  Worker& worker = workers_[index];
+  if (migration.kind != Migration::Kind::thread)
+    return worker.migrates = begin_work(index, memory_.migrate(migration, worker.location));
+  if (migration.to < 0 || migration.to == worker.location || migration.to >= view_.locations) return false;
+  const Time spent = move_worker(index, migration.to);
+  worker.result.migrate += spent;
+  if (spent == 0) return false;
+  go_on(index, spent, Next::body);
+  return true;
+}
+
+// With the tasks in its deque; what was dealt to its location stays there.
+Time Simulation::move_worker(WorkerIndex index, Location to) {
+  Worker& worker = workers_[index];
+  Place& left = places_[static_cast<std::size_t>(worker.location)];
+  Place& entered = places_[static_cast<std::size_t>(to)];
+  left.workers.erase(std::find(left.workers.begin(), left.workers.end(), index));
+  entered.workers.insert(std::lower_bound(entered.workers.begin(), entered.workers.end(), index), index);
+  const auto kept = static_cast<std::uint32_t>(worker.deque.size());
+  left.kept -= kept;
+  entered.kept += kept;
+  if (--workers_at_[static_cast<std::size_t>(worker.location)] == 0)
+    staffed_ &= ~(std::uint64_t{1} << worker.location);
+  ++workers_at_[static_cast<std::size_t>(to)];
+  staffed_ |= std::uint64_t{1} << to;
+  worker.location = worker.result.location = to;
+  return cost(move_thread_);
 }
 
 // The time that it takes; none: that is all.

@@ -70,8 +70,9 @@ class Simulation {
     Location location = 0;
     Next next = Next::search;
     bool parked = false;
-    bool dormant = false;  // parked, without a timer
-    bool deals = false;    // has dealt a task, and not looked for one since
+    bool dormant = false;   // parked, without a timer
+    bool migrates = false;  // its activity does
+    bool deals = false;     // has dealt a task, and not looked for one since
     std::uint32_t turn = 0;
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
@@ -108,7 +109,9 @@ class Simulation {
   void index_tasks();
   void resume(WorkerIndex index);
   void run_body(WorkerIndex index);
-  bool begin_work(WorkerIndex index, const Work& work);
+  bool begin_work(WorkerIndex index, const MemoryModel::Demand& demand);
+  bool begin_migration(WorkerIndex index, const Migration& migration);
+  Time move_worker(WorkerIndex index, Location to);
   void end_work(Fluid::Activity activity);
   Time begin_create(WorkerIndex index, TaskIndex child);
   /// False: something takes time first.
@@ -188,7 +191,7 @@ class Simulation {
   Timers timers_;
   Time now_ = 0;
 
-  Time create_, deal_, take_, steal_, steal_hop_, wake_, first_pause_, longest_pause_;
+  Time create_, deal_, take_, steal_, steal_hop_, wake_, move_thread_, first_pause_, longest_pause_;
 
   std::vector<Worker> workers_;
   std::vector<WorkerIndex> of_activity_;

@@ -40,6 +40,8 @@ std::string find_creations(const Workload& workload, Creation& creation) {
       const Step step = workload.steps[s];
       if (step.kind == Step::Kind::work && step.index >= workload.works.size())
         return text("step", s) + ": there is no such work";
+      if (step.kind == Step::Kind::migrate && step.index >= workload.migrations.size())
+        return text("step", s) + ": there is no such migration";
       if (step.kind != Step::Kind::create && step.kind != Step::Kind::run) continue;
       if (step.index == 0 || step.index >= workload.tasks.size())
         return text("step", s) + ": there is no such task";
@@ -107,6 +109,14 @@ std::string Workload::inconsistency() const {
   for (std::size_t w = 0; w < works.size(); ++w) {
     if (!fits(works[w].first_access, works[w].accesses, accesses.size()))
       return text("work", w) + ": its accesses are not there";
+  }
+  for (std::size_t m = 0; m < migrations.size(); ++m) {
+    const Migration& one = migrations[m];
+    if (one.kind == Migration::Kind::thread) continue;
+    if (one.region >= regions.size()) return text("migration", m) + ": there is no such region";
+    const std::uint64_t bytes = regions[one.region].bytes;
+    if (one.offset > bytes || one.length > bytes - one.offset)
+      return text("migration", m) + ": it reaches beyond its region";
   }
   for (std::size_t a = 0; a < accesses.size(); ++a) {
     if (const std::string wrong = wrong_access(*this, accesses[a]); !wrong.empty())

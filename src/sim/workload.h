@@ -74,6 +74,21 @@ struct Work {
   std::uint32_t accesses = 0;
 };
 
+/// Moving memory, or the thread that runs the task.
+struct Migration {
+  enum class Kind : std::uint8_t {
+    pages,       // of a part of a region, now
+    next_touch,  // each of them beside the worker that touches it next
+    thread,      // it takes its own tasks along
+  };
+  Kind kind = Kind::pages;
+  RegionIndex region = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  placement::Location to =
+      placement::kUnknown;  // pages, thread: of the machine; unknown: where the thread is
+};
+
 /// One step of a task's body.
 struct Step {
   enum class Kind : std::uint32_t {
@@ -82,6 +97,7 @@ struct Step {
     run,        // `index`: the child, undeferred: if(0), final
     task_wait,  // for the children so far
     wait_all,   // for the children so far and all their descendants: the end of a taskgroup or of a region
+    migrate,    // `index`: of Workload::migrations
   };
   Kind kind : 3;
   std::uint32_t index : 29;
@@ -107,6 +123,7 @@ struct Workload {
   std::vector<Work> works;
   std::vector<Access> accesses;
   std::vector<TaskIndex> predecessors;
+  std::vector<Migration> migrations;
   /// Implicit tasks of a parallel region whose threads all create tasks: [0]'s first `create`s that are not
   /// dealt but run one on each worker. 0 or 1: one producer.
   std::uint32_t producers = 1;

@@ -220,6 +220,67 @@ TEST_F(Memory, RowsOfAMatrixLieWhereTheirPagesDo) {
   for (Location home = 0; home < 8; ++home) EXPECT_EQ(result.missed(0, home), 4 * 64u);
 }
 
+// Task 0 reads 16 pages of location 1, and lets them be moved before.
+class Moving : public Simulated {
+ protected:
+  static constexpr double kPages = 16, kBytes = kPages * 4096;
+  Moving() {
+    parameters.move_pages_base_us = known(20);
+    parameters.move_pages_us = known(5);
+    parameters.fault_us = known(3);
+    parameters.move_thread_us = known(7);
+    options.distribution.kind = placement::Kind::coarse;
+  }
+  Result after(Migration migration, int reads_before = 0) {
+    Steps b;
+    b.w.regions.push_back({"b", 16 * 4096, FirstTouch::initial_thread, true});
+    Access all = reads(0, 16 * 4096);
+    all.region = 1;
+    migration.region = 1;
+    b.w.migrations.push_back(migration);
+    const Step read = b.work(0, {all});
+    const Step move = step(Step::Kind::migrate, 0);
+    if (reads_before == 1)
+      b.task({read, move, read});
+    else
+      b.task({move, read});
+    return run(b.w, options);
+  }
+  RunOptions options = deterministic();
+};
+
+TEST_F(Moving, PagesAreReadWhereTheyWereAndWrittenWhereTheyGo) {
+  const Migration all{Migration::Kind::pages, 0, 0, 16 * 4096, placement::kUnknown};
+  const Result result = after(all);
+  EXPECT_EQ(result.workers[0].migrate, ps(20e3 + kPages * 5e3));
+  EXPECT_EQ(result.makespan, ps(20e3 + kPages * 5e3 + kBytes));
+  EXPECT_EQ(result.migrated_bytes, 16 * 4096u);
+  EXPECT_EQ(result.local_share(), 1);
+  EXPECT_EQ(result.bytes(), 16 * 4096u);
+  // A page in 5 us is 0.8 bytes a nanosecond at each end, more than memory serves now.
+  parameters.memory_gbs.assign(8, known(0.5));
+  EXPECT_NEAR(static_cast<double>(after(all).workers[0].migrate), 1000 * kBytes / 0.5, 2);
+  EXPECT_EQ(after({Migration::Kind::pages, 0, 0, 16 * 4096, 1}).migrated_bytes, 0u);     // they are there
+  EXPECT_EQ(after({Migration::Kind::pages, 0, 5000, 8192, 3}).missed(0, 3), 3 * 4096u);  // three pages
+}
+
+TEST_F(Moving, MarkedPagesMoveWhenTheyAreTouched) {
+  const Result result = after({Migration::Kind::next_touch, 0, 4096, 15 * 4096, placement::kUnknown}, 1);
+  EXPECT_EQ(result.workers[0].migrate, ps(20e3));
+  EXPECT_EQ(result.migrated_bytes, 15 * 4096u);
+  EXPECT_EQ(result.missed(0, 0), 15 * 4096u);
+  EXPECT_EQ(result.missed(0, 1), 17 * 4096u);
+  EXPECT_EQ(result.makespan, ps(2 * kBytes + 20e3 + 15 * 8e3 + 15 * 4096 + 2 * 4096));
+}
+
+TEST_F(Moving, AThreadMovesToItsData) {
+  const Result result = after({Migration::Kind::thread, 0, 0, 0, 1});
+  EXPECT_EQ(result.workers[0].migrate, ps(7e3));
+  EXPECT_EQ(result.workers[0].location, 1);
+  EXPECT_EQ(result.missed(1, 1), 16 * 4096u);
+  EXPECT_EQ(result.makespan, ps(7e3 + kBytes));
+}
+
 // A mesh of home caches: everything goes to the home, and what that does not hold, outside.
 class HomeCaches : public testing::Test {
  protected:

@@ -60,6 +60,20 @@ TEST(Workload, AnAccessStaysInItsRegion) {
   EXPECT_EQ(workload.inconsistency(), "access 1: its passes are no number");
 }
 
+TEST(Workload, AMigrationStaysInItsRegion) {
+  Workload workload = two_tasks();
+  workload.steps[4] = make_step(Step::Kind::migrate, 0);
+  EXPECT_EQ(workload.inconsistency(), "step 4: there is no such migration");
+  workload.migrations.push_back({Migration::Kind::pages, 0, 96, 4000, 0});
+  EXPECT_EQ(workload.inconsistency(), "");
+  workload.migrations[0].length = 4001;
+  EXPECT_EQ(workload.inconsistency(), "migration 0: it reaches beyond its region");
+  workload.migrations[0].region = 1;
+  EXPECT_EQ(workload.inconsistency(), "migration 0: there is no such region");
+  workload.migrations[0].kind = Migration::Kind::thread;
+  EXPECT_EQ(workload.inconsistency(), "");
+}
+
 TEST(Workload, EveryTaskIsCreatedOnce) {
   Workload workload = two_tasks();
   workload.steps[1].index = 1;
