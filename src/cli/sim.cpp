@@ -500,7 +500,7 @@ void register_sim(CLI::App& app) {
   sim->add_option("--threads", request->threads, "Threads of the simulated program, not of the simulation")
       ->check(numbers(1, 1 << 20));
   sim->add_option("--seeds", request->draws, "How often each is simulated, over the ranges in the model")
-      ->check(numbers(1, 100'000));
+      ->check(numbers(1, 10'000));
   sim->add_option("--first-seed", request->first_seed, "Draw others")->check(numbers(0, INT64_MAX));
   sim->add_flag("--nominal", request->nominal, "Take the model's values, and draw nothing from its ranges");
   sim->add_option("--significance", request->significance, "When a task is worth dealing: gain or paper");

@@ -18,10 +18,7 @@ namespace {
 /// are constant or atomic or belong to `mutex_`.
 class Runs {
  public:
-  Runs(const SweepRequest& request, Sweep& sweep) : request_(request), sweep_(sweep) {
-    for (const auto& units : sweep.units)
-      parameters_.push_back(request.nominal ? *request.parameters : request.parameters->drawn(units));
-  }
+  Runs(const SweepRequest& request, Sweep& sweep) : request_(request), sweep_(sweep) {}
 
   std::size_t count() const { return request_.ways.size() * request_.draws; }
 
@@ -64,13 +61,14 @@ class Runs {
       return !ended_.load(std::memory_order_relaxed);
     };
     options.progress = tell;
-    sweep_.results[way][draw] = simulate(*request_.workload, *request_.machine, parameters_[draw], options);
+    const Parameters parameters =
+        request_.nominal ? *request_.parameters : request_.parameters->drawn(sweep_.units[draw]);
+    sweep_.results[way][draw] = simulate(*request_.workload, *request_.machine, parameters, options);
     tell(request_.workload->tasks.size());
   }
 
   const SweepRequest& request_;
   Sweep& sweep_;
-  std::vector<Parameters> parameters_;  // by draw
   std::atomic<std::size_t> next_{0};
   std::atomic<std::uint64_t> tasks_{0};  // that have ended, of all runs
   std::atomic<bool> ended_{false};

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -140,13 +141,22 @@ class Refusals(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
-    LONG = (HEARTH, "sim", "jacobi", "--machine", MACHINE, "--seeds", "100000")
+    LONG = (HEARTH, "sim", "jacobi", "--machine", MACHINE, "--seeds", "10000")
+
+    def wait_for_handler(self, process):
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        for _ in range(6000):
+            caught = int(re.search(r"SigCgt:\s+(\w+)", status.read_text())[1], 16)
+            if caught >> (signal.SIGINT - 1) & 1:
+                return
+            time.sleep(0.01)
+        self.fail("it never looks for Ctrl-C")
 
     def test_without_a_terminal_there_is_no_bar_and_ctrl_c_ends_it(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "out.json")
             process = subprocess.Popen([*self.LONG, "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            time.sleep(1)
+            self.wait_for_handler(process)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, -signal.SIGINT)
