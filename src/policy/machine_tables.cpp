@@ -1,19 +1,19 @@
 #include "policy/machine_tables.h"
 
+#include <algorithm>
+
 namespace hearth::policy {
 namespace {
 
 // The rank of each distance among those that the row has, its own being 0.
 void rank_row(const std::uint32_t* distance, std::uint32_t* hops, std::int32_t count) {
-  for (std::int32_t i = 0; i < count; ++i) {
-    hops[i] = 0;
-    for (std::int32_t j = 0; j < count; ++j) {
-      bool first_of_its_value = distance[j] < distance[i];
-      for (std::int32_t k = 0; first_of_its_value && k < j; ++k)
-        first_of_its_value = distance[k] != distance[j];
-      hops[i] += first_of_its_value;
-    }
-  }
+  std::uint32_t values[placement::kMaxLocations];
+  std::copy_n(distance, count, values);
+  std::sort(values, values + count);
+  const std::uint32_t* end = std::unique(values, values + count);
+  for (std::int32_t i = 0; i < count; ++i)
+    hops[i] =
+        static_cast<std::uint32_t>(std::lower_bound(values, values + (end - values), distance[i]) - values);
 }
 
 // The least that is known of the location's caches; 0: nothing is.

@@ -90,6 +90,64 @@ TEST(Fluid, ThoseThatEndTogetherCostOneSolution) {
   EXPECT_LE(fluid.solved(), 2u);
 }
 
+TEST(Fluid, NobodyIsSolvedForWhoIsNotJoinedToTheChange) {
+  Fluid fluid;
+  const auto one = fluid.add_resource(10), other = fluid.add_resource(10);
+  const Use left{one, 1}, right{other, 1};
+  for (int i = 0; i < 3; ++i) fluid.start(0, 100'000, 1000, {&left, 1});
+  fluid.start(0, 100'000, 1000, {&right, 1});  // nothing of it is short
+  EXPECT_DOUBLE_EQ(fluid.rate_of(3), 10);
+  const std::uint64_t before = fluid.solved();
+  EXPECT_EQ(fluid.next_end(), 100'000u);
+  EXPECT_EQ(fluid.end_next(), 3u);
+  EXPECT_EQ(fluid.next_end(), 300'000u);
+  EXPECT_EQ(fluid.solved(), before);
+}
+
+TEST(Fluid, WithAGrainANewcomerGetsWhatTheOthersHaveUntilItIsSharedOutAnew) {
+  Fluid fluid(1'000);
+  const Use use{fluid.add_resource(12), 1};
+  fluid.start(0, 1'000'000, 12'000, {&use, 1});  // 12 at most
+  fluid.start(0, 1'000'000, 12'000, {&use, 1});  // the first shortage is solved at once
+  EXPECT_EQ(fluid.next_end(1'999), 2'000'000u);
+  EXPECT_EQ(fluid.solved(), 1u);
+  fluid.start(10'000, 1'000'000, 12'000, {&use, 1});
+  EXPECT_GT(fluid.next_end(10'900), 10'900u);
+  EXPECT_EQ(fluid.solved(), 1u);  // three at 6
+  fluid.next_end(11'000);
+  EXPECT_EQ(fluid.solved(), 2u);
+  EXPECT_DOUBLE_EQ(fluid.rate_of(2), 4);
+  // The two had 6 for 11 ns and have 4 since; the third began 10 ns later, so it is the last.
+  EXPECT_EQ(fluid.next_end(), 11'000u + 2'983'500);
+  EXPECT_EQ(fluid.end_next(), 0u);
+  EXPECT_EQ(fluid.end_next(), 1u);
+  EXPECT_EQ(fluid.end_next(), 2u);
+}
+
+TEST(Fluid, WithoutAShortageAGrainChangesNothing) {
+  Fluid fluid(1'000'000);
+  const Use use{fluid.add_resource(12), 1};
+  fluid.start(0, 100'000, 100, {&use, 1});
+  fluid.start(50'000, 100'000, 100, {&use, 1});
+  EXPECT_EQ(fluid.next_end(), 100'000u);
+  fluid.end_next();
+  EXPECT_EQ(fluid.next_end(), 150'000u);
+  EXPECT_EQ(fluid.solved(), 0u);
+}
+
+TEST(Fluid, MoreActivitiesThanAWordHasBits) {
+  Fluid fluid;
+  std::vector<Use> uses;
+  for (int i = 0; i < 70; ++i) uses.push_back({fluid.add_resource(1), 1});
+  for (int i = 0; i < 140; ++i)
+    fluid.start(0, 1'000, 1, {&uses[static_cast<std::size_t>(i % 70)], 1});  // two on each
+  for (int i = 0; i < 140; ++i) {
+    EXPECT_EQ(fluid.next_end(), 2'000u);
+    EXPECT_EQ(fluid.end_next(), static_cast<Fluid::Activity>(i));
+  }
+  EXPECT_EQ(fluid.next_end(), kNever);
+}
+
 // Max-min fair: everybody has the limit, or uses something that is used up and of whose users nobody has
 // more.
 class Random : public testing::TestWithParam<unsigned> {};
