@@ -9,6 +9,7 @@ Exit status 77: this machine cannot run the case (no such compiler, no right to 
 
 import argparse
 import atexit
+import glob
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIP = 77
@@ -76,6 +78,9 @@ CASES = {
     "one-cpu": Case("threads_wait", how="on_one_cpu", quiet=True),
     "taskloop-preempted": Case("taskloop_preempted", how="on_one_cpu", quiet=True),
     "one-cpu-active": Case("threads_wait", env={"OMP_WAIT_POLICY": "active"}, how="on_one_cpu", quiet=True),
+    "caches": Case("caches", how="with_two_caches", quiet=True,
+                   env={"HEARTH_LOCATION": "llc", "HEARTH_POLICY": "home-cache", "HEARTH_VICINITY": "1", "OMP_PROC_BIND": "true",
+                        "OMP_PLACES": "{ends}"}),
     "quota-of-one": Case("threads_wait", how="under_quota", quiet=True),
     "quota-of-one-active": Case("threads_wait", env={"OMP_WAIT_POLICY": "active"}, how="under_quota", quiet=True),
     "setuid": Case("teams", env={"HEARTH_POLICY": "nonsense", "OMP_NUM_THREADS": "2"}, how="setuid", out=r"^2$", quiet=True),
@@ -124,6 +129,31 @@ def compile_one(command, folder, lib, name, kind):
 def on_one_cpu(call):
     cpu = min(os.sched_getaffinity(0))
     return ["taskset", "-c", str(cpu)] + call
+
+
+def with_two_caches(call):
+    """In a mount namespace of its own, where sysfs says that each half of the CPUs has a last-level cache."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        skip("one CPU")
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "--map-root-user", "--mount", "true"], check=False).returncode != 0:
+        skip("no right to make a mount namespace")
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    mounts = []
+    for number, half in enumerate((cpus[:len(cpus) // 2], cpus[len(cpus) // 2:])):
+        with open(f"{folder}/{number}", "w", encoding="ascii") as file:
+            file.write(",".join(map(str, half)) + "\n")
+        for cpu in half:
+            caches = glob.glob(f"/sys/devices/system/cpu/cpu{cpu}/cache/index*")
+            if not caches:
+                skip("sysfs shows no caches")
+            last = max(caches, key=lambda cache: int(open(f"{cache}/level", encoding="ascii").read()))
+            mounts.append(f"mount --bind {folder}/{number} {last}/shared_cpu_list || exit {SKIP}")
+    if len(glob.glob("/sys/devices/system/node/node[0-9]*")) > 1:
+        skip("several nodes")
+    script = "\n".join(mounts) + '\nexec "$@"'
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"] + call
 
 
 def under_quota(call):
@@ -186,6 +216,7 @@ def main():
     program = compile_one(command, folder, lib, case.program, kind)
     words = {"{part}": lambda: compile_one(command, folder, lib, "part", "object"),
              "{second}": lambda: compile_one(command, folder, lib, "second_runtime", "second"),
+             "{ends}": lambda: "{{{}}},{{{}}}".format(min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))),
              "{cpus}": lambda: ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))}
     args = [words[arg]() if arg in words else arg for arg in case.args]
 
