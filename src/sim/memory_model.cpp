@@ -27,6 +27,7 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
       llc_ns_(parameters.llc_ns.value),
       off_chip_ns_(parameters.off_chip_ns.value),
       write_occupancy_(std::max(parameters.write_occupancy.value, 1.0)),
+      line_bytes_(parameters.line_bytes),
       private_bytes_(parameters.private_bytes),
       call_ps_(parameters.move_pages_base_us.value * 1e6),
       page_ps_(parameters.move_pages_us.value * 1e6),
@@ -108,6 +109,18 @@ double MemoryModel::beside(const Work& work, const Access& access) const {
   return sum;
 }
 
+// Short rows move whole lines.
+Extent MemoryModel::in_lines(const Extent& extent) const {
+  if (extent.rows < 2 || extent.pitch < extent.length) return extent;
+  const std::uint64_t begin = extent.offset - extent.offset % line_bytes_;
+  const std::uint64_t lines = (extent.offset + extent.length - begin + line_bytes_ - 1) / line_bytes_;
+  const std::uint64_t length = std::min(lines * line_bytes_, extent.pitch);
+  if (begin + (extent.rows - 1) * extent.pitch + length > workload_.regions[extent.region].bytes)
+    return extent;
+  if (length == extent.pitch) return {extent.region, 1, begin, extent.rows * length, 0};
+  return {extent.region, extent.rows, begin, length, extent.pitch};
+}
+
 // `bytes` of an extent of `total` that lies as `shares` say, which may be several passes over it. Each home's
 // part is whole bytes, and nothing is lost to rounding.
 double MemoryModel::move(const Shares& shares, std::uint64_t total, std::uint64_t bytes, bool write,
@@ -148,7 +161,7 @@ std::uint64_t MemoryModel::fetched_from_outside(const Shares& shares, std::uint6
 }
 
 double MemoryModel::walk(const Work& work, const Access& access, Location here, Moved& moved) {
-  const Extent extent = Extent::of(access);
+  const Extent extent = in_lines(Extent::of(access));
   const std::uint64_t total = extent.bytes();
   if (total == 0 || access.passes <= 0) return 0;
   copied_pages_ += pages_.touch(extent, here, copied_);

@@ -88,6 +88,7 @@ class MemoryModel {
                  std::size_t to, bool write) const;
   /// Adds what the access moves to `moved`; how long it waits.
   double walk(const Work& work, const Access& access, Location here, Moved& moved);
+  Extent in_lines(const Extent& extent) const;
   double move(const placement::Shares& shares, std::uint64_t total, std::uint64_t bytes, bool write,
               Location here, Moved& moved) const;
   std::uint64_t fetched_from_outside(const placement::Shares& shares, std::uint64_t identity);
@@ -113,7 +114,7 @@ class MemoryModel {
   Fluid::Resource coherence_ = 0, off_chip_ = 0;
   Speed speeds_[kPatterns];
   double ps_per_cycle_, llc_ns_, off_chip_ns_, write_occupancy_;
-  std::uint64_t private_bytes_;
+  std::uint64_t line_bytes_, private_bytes_;
   double call_ps_, page_ps_, touched_page_ps_;  // what moving pages takes
   std::vector<double> llc_part_;                // of a worker, by location
   SharedCaches caches_;

@@ -47,7 +47,7 @@ struct Region {
 };
 
 /// Bytes of one region that a task touches: `rows` pieces of `length` bytes, `pitch` bytes from start to
-/// start.
+/// start. Rows with gaps move whole cache lines.
 struct Access {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;

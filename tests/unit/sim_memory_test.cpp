@@ -220,6 +220,20 @@ TEST_F(Memory, RowsOfAMatrixLieWhereTheirPagesDo) {
   for (Location home = 0; home < 8; ++home) EXPECT_EQ(result.missed(0, home), 4 * 64u);
 }
 
+TEST_F(Memory, AWordOfEachRowCostsALine) {
+  const auto missed = [&](std::uint64_t offset, std::uint64_t pitch) {
+    Steps b(32 * 4096);
+    Access column = reads(offset, 4);
+    column.rows = 32;
+    column.pitch = pitch;
+    b.task({b.work(0, {column})});
+    return run(b.w, deterministic()).bytes();
+  };
+  EXPECT_EQ(missed(1000, 4096), 32 * 64u);
+  EXPECT_EQ(missed(4092, 4096), 32 * 64u);  // to the last byte of the region
+  EXPECT_EQ(missed(8, 16), 32 * 16u);       // four rows to a line
+}
+
 // Task 0 reads 16 pages of location 1, and lets them be moved before.
 class Moving : public Simulated {
  protected:
