@@ -296,6 +296,10 @@ std::string band_text(const std::vector<double>& values, const char* format) {
              : fmt::format("{} ({} - {})", text(band.median), text(band.low), text(band.high));
 }
 
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::uint32_t threads_of(const sim::Sweep& sweep) {
   return static_cast<std::uint32_t>(sweep.results[0][0].workers.size());
 }
@@ -316,8 +320,8 @@ std::string table(const Request& request, const Study& study, const sim::Sweep& 
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string text =
-      fmt::format("{} on {}: {} tasks, {} threads", study.workload.name, study.model.machine.name,
-                  study.workload.tasks.size() - 1, threads_of(sweep));
+      fmt::format("{} on {}: {}, {}", study.workload.name, study.model.machine.name,
+                  counted(study.workload.tasks.size() - 1, "task"), counted(threads_of(sweep), "thread"));
   const std::size_t ranges = request.nominal ? 0 : study.model.parameters.ranges().size();
   text += request.draws == 1 ? "\n" : fmt::format("; median (5 % - 95 %) of {} seeds", request.draws);
   if (request.draws != 1)
