@@ -55,6 +55,24 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
   weight_.resize(controllers_.size() + links_.size() + coherent_ + off_chip_limited_, 0);
   make_ways(machine, parameters);
   copied_.clear(locations_);
+  if (home_caches_) fill_homes();
+}
+
+void MemoryModel::fill_homes() {
+  std::vector<const Access*> filled;
+  for (const Access& access : workload_.accesses) {
+    if (workload_.regions[access.region].first_touch != FirstTouch::by_writer) filled.push_back(&access);
+  }
+  const auto place = [](const Access* access) { return std::pair(access->region, access->offset); };
+  std::stable_sort(filled.begin(), filled.end(),
+                   [&](const Access* one, const Access* other) { return place(one) < place(other); });
+  std::uint64_t last = 0;
+  for (const Access* access : filled) {
+    const Extent extent = Extent::of(*access);
+    if (extent.bytes() == 0 || extent.identity() == last) continue;
+    last = extent.identity();
+    fetched_from_outside(pages_.shares_of(extent), last);
+  }
 }
 
 double MemoryModel::latency(const topology::Machine& machine, const Parameters& parameters, std::size_t from,

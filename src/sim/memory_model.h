@@ -6,7 +6,8 @@
 // what they walk through, a last-level hit where the worker's part of the location's cache does, and
 // everything again where neither does. On machines of home caches a line is fetched from its home in every
 // pass that the private cache does not serve; written bytes go through to the home each time; and what the
-// home does not hold comes from outside the chip.
+// home does not hold comes from outside the chip. Homes begin with what they hold once the memory is filled that
+// an initial thread or a loop fills, allocation by allocation.
 //
 // Time alone: Little's law for each access, bytes x latency / (misses in flight x line); computing hides part
 // of the waiting, or waiting of the computing: max + (1 - overlap) x min. Bytes that move: one unit of the
@@ -91,6 +92,7 @@ class MemoryModel {
   Extent in_lines(const Extent& extent) const;
   double move(const placement::Shares& shares, std::uint64_t total, std::uint64_t bytes, bool write,
               Location here, Moved& moved) const;
+  void fill_homes();
   std::uint64_t fetched_from_outside(const placement::Shares& shares, std::uint64_t identity);
   void use(Fluid::Resource resource, double bytes) {
     if (weight_[resource] == 0) used_.push_back(resource);
