@@ -16,7 +16,7 @@ StreamMachine::StreamMachine(const topology::Machine& machine, const Parameters&
     : machine_(machine), parameters_(parameters), nodes_(static_cast<std::uint32_t>(machine.nodes.size())) {}
 
 double StreamMachine::latency_ns(std::uint32_t core, std::uint32_t memory, bool written) const {
-  const double read = machine_.read_latency_ns.at(core, memory);
+  const double read = parameters_.read_ns.at(core, memory);
   if (!written) return read;
   if (!machine_.write_latency_ns.empty()) return machine_.write_latency_ns.at(core, memory);
   return read * parameters_.write_latency.value;
@@ -84,13 +84,13 @@ double StreamMachine::ns(const std::vector<Stream>& streams) const {
   return run(loads);
 }
 
-double StreamMachine::moved_ns(const std::vector<Move>& moves, double page_us) const {
+double StreamMachine::moved_ns(const std::vector<Move>& moves, double call_us, double page_us) const {
   std::vector<Load> loads;
   for (const Move& move : moves) {
     if (move.bytes <= 0 || move.from == move.to) continue;
     const double pages = std::ceil(move.bytes / parameters_.page_bytes);
     Load load;
-    load.alone_ns = 1000 * (parameters_.move_pages_base_us.value + pages * page_us);
+    load.alone_ns = 1000 * (call_us + pages * page_us);
     // The kernel copies on the CPU of who asked, which is at the new place: it reads from there and writes
     // here.
     add(load, move.to, move.from, move.bytes, false);
@@ -101,11 +101,11 @@ double StreamMachine::moved_ns(const std::vector<Move>& moves, double page_us) c
 }
 
 double StreamMachine::move_memory_ns(const std::vector<Move>& moves) const {
-  return moved_ns(moves, parameters_.move_pages_us.value);
+  return moved_ns(moves, parameters_.move_pages_base_us.value, parameters_.move_pages_us.value);
 }
 
 double StreamMachine::next_touch_ns(const std::vector<Move>& moves) const {
-  return moved_ns(moves, parameters_.move_pages_us.value + parameters_.fault_us.value);
+  return moved_ns(moves, 0, parameters_.fault_us.value);
 }
 
 double StreamMachine::move_threads_ns(std::uint32_t threads) const {

@@ -46,7 +46,7 @@ class StreamMachine {
     std::uint32_t to = 0;
   };
   double move_memory_ns(const std::vector<Move>& moves) const;
-  /// The same when they are moved as they are touched: each page is a fault, too.
+  /// The same when they are moved as they are touched: each page is a fault and a move of its own.
   double next_touch_ns(const std::vector<Move>& moves) const;
   double move_threads_ns(std::uint32_t threads) const;
 
@@ -55,7 +55,7 @@ class StreamMachine {
   double latency_ns(std::uint32_t core, std::uint32_t memory, bool written) const;
   void add(Load& load, std::uint32_t core, std::uint32_t memory, double bytes, bool written) const;
   double run(const std::vector<Load>& loads) const;
-  double moved_ns(const std::vector<Move>& moves, double page_us) const;
+  double moved_ns(const std::vector<Move>& moves, double call_us, double page_us) const;
 
   const topology::Machine& machine_;
   const Parameters& parameters_;
