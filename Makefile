@@ -1,6 +1,6 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench conformance numa-test numa-bench install clean setup
+.PHONY: build demo test bench conformance numa-test numa-bench papers install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -36,6 +36,10 @@ numa-bench: setup
 	@tools/setup numa
 	@tools/build $(PRESET) -j$(JOBS)
 	tests/numa/run bench --hearth $(BUILD) $(NUMA_ARGS)
+
+papers: setup
+	@tools/build $(PRESET) -j$(JOBS) --target papers
+	@bench/papers/run --program $(BUILD)/bin/papers $(PAPERS_ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

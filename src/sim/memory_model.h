@@ -6,8 +6,8 @@
 // what they walk through, a last-level hit where the worker's part of the location's cache does, and
 // everything again where neither does. On machines of home caches a line is fetched from its home in every
 // pass that the private cache does not serve; written bytes go through to the home each time; and what the
-// home does not hold comes from outside the chip. Homes begin with what they hold once the memory is filled that
-// an initial thread or a loop fills, allocation by allocation.
+// home does not hold comes from outside the chip. Homes begin with what they hold once the memory is filled
+// that an initial thread or a loop fills, allocation by allocation.
 //
 // Time alone: Little's law for each access, bytes x latency / (misses in flight x line); computing hides part
 // of the waiting, or waiting of the computing: max + (1 - overlap) x min. Bytes that move: one unit of the
