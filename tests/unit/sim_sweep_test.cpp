@@ -3,7 +3,7 @@
 #include "sim/sweep.h"
 
 #include <algorithm>
-#include <atomic>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -92,6 +92,33 @@ TEST_F(Sweeps, TheFirstDrawsAreThoseOfAShorterNominalSweep) {
   request_.draws = 2;
   const Sweep shorter = sweep(request_);
   EXPECT_EQ(shorter.results[0][1].makespan, longer.results[0][1].makespan);
+}
+
+TEST_F(Sweeps, RandomProgramsEndUnderEveryPolicy) {
+  request_.ways.clear();
+  for (std::size_t i = 0; policy::policy_at(i) != nullptr; ++i) {
+    for (const placement::Kind kind : {placement::Kind::standard, placement::Kind::coarse}) {
+      RunOptions options;
+      options.policy = policy::policy_at(i);
+      options.distribution.kind = kind;
+      options.threads = i % 2 == 0 ? 0 : 5;
+      request_.ways.push_back(options);
+    }
+  }
+  request_.draws = 1;
+  for (int seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    workload_ = generate(*find_generator("random"), {"seed=" + std::to_string(seed), "blocks=50"}).workload;
+    std::uint64_t cycles = 0;
+    for (const Work& work : workload_.works) cycles += work.cycles;
+    for (const auto& results : sweep(request_).results) {
+      EXPECT_EQ(results[0].unfinished, 0u);
+      EXPECT_EQ(results[0].tasks, workload_.tasks.size());
+      Time work = 0;
+      for (const WorkerResult& worker : results[0].workers) work += worker.work;
+      EXPECT_GE(static_cast<double>(work) * 2.1e-3, static_cast<double>(cycles) * 0.999);  // 2.1 GHz
+    }
+  }
 }
 
 TEST_F(Sweeps, EndWhenTheyAreToldTo) {
