@@ -321,6 +321,7 @@ class HomeCaches : public testing::Test {
 TEST_F(HomeCaches, AHomeIsFilledFromOutsideOnce) {
   Steps b;
   b.task({b.work(0, {reads(0, 1600)}), b.work(0, {reads(0, 1600)})});
+  b.w.regions[0].first_touch = FirstTouch::by_writer;  // else it is there already
   const Result result = run(b.w, placement::Kind::coarse);
   const double lines = 100, home = latency(0, 0);
   EXPECT_NEAR(static_cast<double>(result.makespan), 1000 * lines * (2 * home + 100), 2);
@@ -331,6 +332,7 @@ TEST_F(HomeCaches, AHomeIsFilledFromOutsideOnce) {
 TEST_F(HomeCaches, PagesOfAProgramAreDealtOutLineByLine) {
   Steps b;
   b.task({b.work(0, {reads(0, 63 * 16)})});
+  b.w.regions[0].first_touch = FirstTouch::by_writer;
   const Result result = run(b.w, placement::Kind::standard);
   double ns = 0;
   for (Location home = 0; home < 63; ++home) {
