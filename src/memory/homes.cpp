@@ -19,24 +19,6 @@ namespace {
 constinit std::atomic<const MemoryHomes*> published{nullptr};
 constinit std::atomic<Location (*)()> the_locator{nullptr};
 
-// The nodes in turn, and of each node its locations in turn. Whole rounds, since the kernel begins anew with
-// the first node; so many that all locations have had their turn, where there is room.
-placement::Shape rounds_of(const MemoryHomes& machine) {
-  std::int32_t first[placement::kMaxLocations], count[placement::kMaxLocations], nodes = 0, most = 0;
-  for (std::int32_t h = 0; h < machine.homes.count; ++h) {
-    if (h == 0 || machine.node[machine.homes.at[h]] != machine.node[machine.homes.at[h - 1]]) {
-      first[nodes] = h;
-      count[nodes++] = 0;
-    }
-    most = std::max(most, ++count[nodes - 1]);
-  }
-  placement::Shape shape;
-  if (nodes == 0) return shape;
-  for (std::int32_t round = 0; round < std::min(most, placement::kMaxLocations / nodes); ++round)
-    for (std::int32_t n = 0; n < nodes; ++n) shape.add(machine.homes.at[first[n] + round % count[n]], 1);
-  return shape;
-}
-
 MemoryHomes* work_out(const topology::Machine& machine) {
   auto* out = new (std::nothrow) MemoryHomes;
   if (out == nullptr) return nullptr;
@@ -56,7 +38,7 @@ MemoryHomes* work_out(const topology::Machine& machine) {
       out->divided = true;
   }
   out->equal = placement::make_shape(out->homes, nullptr);
-  out->rounds = out->divided ? rounds_of(*out) : out->equal;
+  out->rounds = out->divided ? placement::make_rounds(out->homes, out->node) : out->equal;
   const bool caches = machine.location_kind == topology::LocationKind::home_cache;
   out->unit = caches ? 64 : kPage;
   out->kernel_places = !machine.pretended && !caches;

@@ -99,6 +99,22 @@ Shape make_shape(const Homes& homes, const std::uint32_t* weights) {
   return shape;
 }
 
+Shape make_rounds(const Homes& homes, const std::uint16_t* node) {
+  std::int32_t first[kMaxLocations], count[kMaxLocations], nodes = 0, most = 0;
+  for (std::int32_t h = 0; h < homes.count; ++h) {
+    if (h == 0 || node[homes.at[h]] != node[homes.at[h - 1]]) {
+      first[nodes] = h;
+      count[nodes++] = 0;
+    }
+    most = std::max(most, ++count[nodes - 1]);
+  }
+  Shape shape;
+  if (nodes == 0) return shape;
+  for (std::int32_t round = 0; round < std::min(most, kMaxLocations / nodes); ++round)
+    for (std::int32_t n = 0; n < nodes; ++n) shape.add(homes.at[first[n] + round % count[n]], 1);
+  return shape;
+}
+
 Location Layout::owner(std::uint64_t address) const {
   switch (form) {
     case Form::unknown: return kUnknown;

@@ -105,6 +105,10 @@ inline void add_plain_shares(std::int32_t slots, std::uint64_t width, std::uint6
 }
 /// `weights` null: equal ones. Locations of weight 0 get no slot; if all have weight 0 they count as equal.
 Shape make_shape(const Homes& homes, const std::uint32_t* weights);
+/// For fine where several homes are on one node, which stand together: the nodes in turn, and of each node
+/// its homes in turn. Whole rounds, since the kernel begins anew with the first node; so many that all homes
+/// have had their turn, where there is room. `node`: by location.
+Shape make_rounds(const Homes& homes, const std::uint16_t* node);
 
 /// The owners of a custom distribution: a byte per block, and how many of the blocks before it each location
 /// has, so that a range's bytes need no walk over it. These counts are bytes too, each row counting from the

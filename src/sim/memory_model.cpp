@@ -39,20 +39,22 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
     speeds_[i] = {1 / (std::max(pattern.misses_in_flight.value, 1e-3) * parameters.line_bytes),
                   pattern.overlap.value};
   }
+  const auto add = [&](const Figure& gbs) {
+    weight_.push_back(0);
+    return fluid.add_resource(gbs.value);
+  };
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    controllers_.push_back(fluid.add_resource(parameters.memory_gbs[i].value));
+    // Last-level caches of a node, which stand together, have its memory in common.
+    const bool shared = i != 0 && machine.location_kind == topology::LocationKind::llc &&
+                        machine.locations[i].node == machine.locations[i - 1].node;
+    controllers_.push_back(shared ? controllers_.back() : add(parameters.memory_gbs[i]));
     llc_part_.push_back(static_cast<double>(parameters.llc_bytes) / std::max(workers[i], 1u));
   }
-  for (const Link& link : parameters.links) links_.push_back(fluid.add_resource(link.gbs.value));
-  if (parameters.coherence_gbs.value > 0) {
-    coherent_ = true;
-    coherence_ = fluid.add_resource(parameters.coherence_gbs.value);
-  }
-  if (parameters.off_chip_gbs.value > 0) {
-    off_chip_limited_ = true;
-    off_chip_ = fluid.add_resource(parameters.off_chip_gbs.value);
-  }
-  weight_.resize(controllers_.size() + links_.size() + coherent_ + off_chip_limited_, 0);
+  for (const Link& link : parameters.links) links_.push_back(add(link.gbs));
+  coherent_ = parameters.coherence_gbs.value > 0;
+  if (coherent_) coherence_ = add(parameters.coherence_gbs);
+  off_chip_limited_ = parameters.off_chip_gbs.value > 0;
+  if (off_chip_limited_) off_chip_ = add(parameters.off_chip_gbs);
   make_ways(machine, parameters);
   copied_.clear(locations_);
   if (home_caches_) fill_homes();
@@ -105,8 +107,9 @@ void MemoryModel::make_ways(const topology::Machine& machine, const Parameters& 
       Way& way = ways_.emplace_back();
       way.read_ns = latency(machine, parameters, here, home, false);
       way.write_ns = latency(machine, parameters, here, home, true);
-      way.occupancy = here == home ? 1 : std::max(parameters.remote_occupancy.value, 1.0);
       const int node = machine.locations[here].node, other = machine.locations[home].node;
+      const bool stays = here == home || (!home_caches_ && node == other);
+      way.occupancy = stays ? 1 : std::max(parameters.remote_occupancy.value, 1.0);
       const bool routed = !home_caches_ && node >= 0 && other >= 0;
       way.first_fill = static_cast<std::uint32_t>(way_links_.size());
       way.fills = routed ? enter_route(static_cast<std::size_t>(other), static_cast<std::size_t>(node)) : 0;

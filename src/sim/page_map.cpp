@@ -56,6 +56,11 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
     nearest_home_.push_back(home == near + count ? 0 : *home);
   }
   equal_ = make_shape(homes_, nullptr);
+  std::vector<std::uint16_t> node(count);
+  for (std::size_t i = 0; i < count; ++i)
+    node[i] = static_cast<std::uint16_t>(setup.machine.locations[i].node);
+  const bool divided = setup.machine.location_kind == topology::LocationKind::llc;
+  rounds_ = divided ? make_rounds(homes_, node.data()) : equal_;
   weighted_ = make_shape(homes_, setup.what.weights);
 
   // Whole pages of a home cache machine move as one, unless the distribution goes round line by line.
@@ -67,7 +72,8 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
     Pages& pages = pages_.emplace_back();
     pages.base = address;
     pages.bytes = region.bytes;
-    address += (region.bytes / placement::OwnerTable::kGranule + 1) * placement::OwnerTable::kGranule;
+    constexpr std::uint64_t kGranule = placement::OwnerTable::kGranule;
+    address += std::max<std::uint64_t>((region.bytes + kGranule - 1) / kGranule, 1) * kGranule;
     Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
     // What a machine of home caches does by itself (Muddukrishna et al. 2015, 2.2).
     if (lines && (what.kind == Kind::standard || what.kind == Kind::environment)) what.kind = Kind::fine;
@@ -80,7 +86,8 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
             setup.page_bytes;
         make_table(pages, what, block);
       } else {
-        pages.layout = lay_out(what, allocation, homes_, &equal_, &weighted_, {});
+        const bool rounds = what.kind == Kind::fine || what.kind == Kind::interleaved;
+        pages.layout = lay_out(what, allocation, homes_, rounds ? &rounds_ : &equal_, &weighted_, {});
       }
       continue;
     }

@@ -116,7 +116,7 @@ class PageMap {
   placement::Homes homes_;
   std::vector<std::uint8_t> home_index_;  // by location
   std::vector<Location> nearest_home_;
-  placement::Shape equal_, weighted_;
+  placement::Shape equal_, rounds_, weighted_;
   std::vector<Remembered> remembered_;
   placement::Shares scratch_;
 };

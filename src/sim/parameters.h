@@ -51,8 +51,10 @@ struct Parameters {
   std::uint32_t page_bytes = 4096;
   PatternSpeed patterns[kPatterns];
 
-  std::vector<Figure> memory_gbs;  // by location: a node's controllers, or what a home cache serves
-  bool memory_alike = false;       // they are one figure, with one value in a draw
+  /// By location: a node's controllers, or what a home cache serves. Last-level caches of one node have its
+  /// controllers in common.
+  std::vector<Figure> memory_gbs;
+  bool memory_alike = false;  // they are one figure, with one value in a draw
   std::vector<Link> links;
   std::vector<std::string> link_groups;  // their names
   /// By from * nodes + to: indices of links that the answer to a request takes on its way from the node of

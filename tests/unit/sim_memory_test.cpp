@@ -295,6 +295,49 @@ TEST_F(Moving, AThreadMovesToItsData) {
   EXPECT_EQ(result.makespan, ps(7e3 + kBytes));
 }
 
+TEST(LastLevelCaches, OfANodeShareItsMemoryAndNothingElse) {
+  topology::Machine machine = model("epyc-9654x2-nps4");
+  machine.use_locations(topology::LocationKind::llc);
+  ASSERT_EQ(machine.locations.size(), 24u);  // three in each of eight nodes
+  Parameters parameters = plain_parameters(machine);
+  parameters.llc_bytes = 1 << 20;
+  parameters.llc_ns = known(16);
+  parameters.remote_occupancy = known(2);
+  // Implicit tasks at the first three caches: each reads its own 64 pages, then the second those of the
+  // first.
+  Steps b(192 * 4096, FirstTouch::by_parts);
+  b.task({});
+  constexpr std::uint64_t kPart = 64 * 4096;
+  std::vector<Step> steps;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    steps.push_back(create(b.task({b.work(0, {reads(i * kPart, kPart)})})));
+  steps.push_back(wait_all());
+  b.root(steps);
+  b.w.producers = 3;
+  RunOptions options = deterministic();
+  options.seating = Seating::one_per_location;
+  Workload w = b.w;
+  w.regions[0].bytes = 24 * kPart;  // a part for each of the 24 workers
+  Result result = simulate(w, machine, parameters, options);
+  EXPECT_EQ(result.makespan, ps(kPart));
+  for (Location i = 0; i < 3; ++i) EXPECT_EQ(result.missed(i, i), kPart);
+  parameters.memory_gbs.assign(24, known(1.5));
+  EXPECT_EQ(simulate(w, machine, parameters, options).makespan, ps(2 * kPart));
+  // Another's pages of the same node are no further away, and its cache is no help.
+  w.accesses[1].offset = 0;
+  parameters.memory_gbs.assign(24, known(10));
+  result = simulate(w, machine, parameters, options);
+  EXPECT_EQ(result.makespan, ps(kPart));
+  EXPECT_EQ(result.missed(1, 0), kPart);
+  EXPECT_EQ(result.cache_hits, 0u);
+  // Round the nodes first, then their caches; counted from address 0, and the region begins at page 512.
+  options.distribution.kind = placement::Kind::fine;
+  w.accesses[0].length = 9 * 4096;
+  result = simulate(w, machine, parameters, options);
+  for (Location home = 0; home < 24; ++home)
+    EXPECT_EQ(result.missed(0, home), home % 3 == 1 || home == 2 ? 4096u : 0u) << home;
+}
+
 // A mesh of home caches: everything goes to the home, and what that does not hold, outside.
 class HomeCaches : public testing::Test {
  protected:
