@@ -14,7 +14,8 @@ namespace hearth::policy {
 struct Share {
   std::int64_t dealt = 0;   // to the location so far
   std::int64_t robbed = 0;  // by it from others, less what others have robbed from it
-  std::int64_t before = 0;  // dealt to it in the dealing before
+  std::int64_t before = 0;  // dealt to it in the dealing before; 0 if some were released then
+  bool released = false;    // the end of another task has made a task ready, which creators do not count
 
   std::int64_t has() const { return dealt + robbed; }
   /// What it will have if this dealing is like the one before.

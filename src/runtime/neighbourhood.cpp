@@ -87,6 +87,8 @@ bool Inbox::put(Task* task, bool created) {
   if (created) {
     created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     dealt_.store(dealt_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else if (!released_.load(std::memory_order_relaxed)) {
+    released_.store(true, std::memory_order_relaxed);
   }
   lock_.unlock();
   return true;
@@ -213,7 +215,9 @@ void note_dealing(Neighbourhood& all, Member* member) {
   member->deals = true;
   count_shared_write();
   if (all.dealers.fetch_add(1, std::memory_order_relaxed) != 0 || all.dealt() != 0) return;
-  for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].begin_dealing();
+  bool released = false;
+  for (std::int32_t i = 0; i < all.locations; ++i) released |= all.inboxes[i].share().released;
+  for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].begin_dealing(released);
 }
 
 void end_dealing(Neighbourhood& all, Member* member) {
@@ -229,10 +233,12 @@ policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location whe
   far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
   if (here < 0) return far;
   // While tasks are being dealt, the dealing before tells how many there will be, and that some for the thief
-  // may be still to come.
+  // may be still to come. Where tasks release others it tells nothing.
+  bool released = false;
   policy::Shares shares;
   for (Location i = 0; i < all.locations; ++i) {
     const policy::Share share = all.inboxes[i].share();
+    released |= share.released;
     shares.all += far.dealing ? share.before : share.dealt;
     shares.workers += all.workers[i].load(std::memory_order_relaxed);
   }
@@ -241,7 +247,7 @@ policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location whe
   const policy::Share own = all.inboxes[here].share();
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
-  far.surplus = policy::has_surplus(shares);
+  far.surplus = !(far.dealing && released) && policy::has_surplus(shares);
   return far;
 }
 

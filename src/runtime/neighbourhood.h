@@ -48,10 +48,13 @@ class alignas(kCacheLinePair) Inbox {
   policy::Share share() const {
     return {.dealt = dealt_.load(std::memory_order_relaxed),
             .robbed = robbed_.load(std::memory_order_relaxed),
-            .before = dealt_before_.load(std::memory_order_relaxed)};
+            .before = dealt_before_.load(std::memory_order_relaxed),
+            .released = released_.load(std::memory_order_relaxed)};
   }
-  void begin_dealing() {
-    dealt_before_.store(dealt_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  /// `released`: some were at some location in the dealing that is over.
+  void begin_dealing(bool released) {
+    dealt_before_.store(released ? 0 : dealt_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    released_.store(false, std::memory_order_relaxed);
     dealt_.store(0, std::memory_order_relaxed);
     robbed_.store(0, std::memory_order_relaxed);
   }
@@ -94,9 +97,10 @@ class alignas(kCacheLinePair) Inbox {
   Lock lock_;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> created_{0};
-  std::atomic<std::int32_t> dealt_{0};  // by creators, in this dealing and in the one before
+  std::atomic<std::int32_t> dealt_{0};  // these make a policy::Share
   std::atomic<std::int32_t> dealt_before_{0};
   std::atomic<std::int32_t> robbed_{0};
+  std::atomic<bool> released_{false};
   std::atomic<std::uint64_t> task_time_{0};
   std::uint32_t first_ = 0;
   std::uint32_t capacity_ = 0;  // a power of two

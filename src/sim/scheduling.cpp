@@ -39,9 +39,10 @@ void Simulation::note_dealing(Worker& worker) {
   if (worker.deals) return;
   worker.deals = true;
   if (dealers_++ != 0 || dealt_ != 0) return;
-  for (Inbox& inbox : inboxes_) inbox.share = {.before = inbox.share.dealt};
-  dealt_before_ = dealt_now_;
+  for (Inbox& inbox : inboxes_) inbox.share = {.before = released_ ? 0 : inbox.share.dealt};
+  dealt_before_ = released_ ? 0 : dealt_now_;
   dealt_now_ = 0;
+  released_ = false;
 }
 
 void Simulation::end_dealing(Worker& worker) {
@@ -61,6 +62,8 @@ bool Simulation::put_in_inbox(TaskIndex task, Location where, bool created) {
     ++dealt_ever_;
     ++inbox.share.dealt;
     ++dealt_now_;
+  } else {
+    released_ = true;
   }
   count_queued();
   wake_one(places_[static_cast<std::size_t>(where)].parked, task);
@@ -291,7 +294,7 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   const policy::Share& own = inboxes_[static_cast<std::size_t>(here)].share;
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = workers_at_[static_cast<std::size_t>(here)];
-  far.surplus = policy::has_surplus(shares);
+  far.surplus = !(far.dealing && released_) && policy::has_surplus(shares);
   return far;
 }
 

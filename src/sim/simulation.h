@@ -204,6 +204,7 @@ class Simulation {
   std::uint32_t dealt_ever_ = 0;
   std::int64_t dealt_now_ = 0;  // to all inboxes, in this dealing and in the one before
   std::int64_t dealt_before_ = 0;
+  bool released_ = false;  // tasks that creators did not deal were, in this dealing
   std::uint32_t dealers_ = 0;
   std::uint64_t staffed_ = 0;
   std::uint32_t dormant_ = 0;
