@@ -112,7 +112,7 @@ void Simulation::arm(WorkerIndex index) {
 
 void Simulation::park(WorkerIndex index) {
   Worker& worker = workers_[index];
-  if (worker.idle_since == 0) worker.idle_since = worker.last_look = now_;
+  if (worker.idle_since == kNever) worker.idle_since = worker.last_look = now_;
   if (!worker.parked) {
     worker.parked = true;
     std::vector<WorkerIndex>& parked = parked_near(worker);
@@ -141,7 +141,7 @@ void Simulation::unpark(WorkerIndex index) {
 void Simulation::wake(WorkerIndex index) {
   Worker& worker = workers_[index];
   unpark(index);
-  const bool asleep = worker.idle_since != 0 && now_ - worker.idle_since >= kSpin;
+  const bool asleep = now_ - worker.idle_since >= kSpin;
   const Time spent = asleep ? cost(wake_) : 0;
   worker.result.search += spent;
   if (asleep) worker.idle_since = now_;
@@ -182,7 +182,7 @@ void Simulation::look(WorkerIndex index) {
     return park(index);
   }
   if (worker.parked) unpark(index);
-  worker.idle_since = 0;
+  worker.idle_since = kNever;
   worker.pause = first_pause_;
   const Time spent = cost(found.cost);
   worker.result.search += spent;

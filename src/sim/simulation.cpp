@@ -206,7 +206,7 @@ void Simulation::run_body(WorkerIndex index) {
         return look(index);
       }
       if (worker.parked) unpark(index);
-      worker.idle_since = 0;
+      worker.idle_since = kNever;
       frame.step += frame.wait != Wait::predecessors;
       frame.wait = Wait::none;
     }

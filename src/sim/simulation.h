@@ -76,10 +76,10 @@ class Simulation {
     std::uint32_t turn = 0;
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
-    Time idle_since = 0;  // when it found nothing
-    Time last_look = 0;   // far away
-    Time pause = 0;       // until the next
-    Time begun = 0;       // its activity
+    Time idle_since = kNever;  // when it found nothing; kNever: it has something
+    Time last_look = 0;        // far away
+    Time pause = 0;            // until the next
+    Time begun = 0;            // its activity
     std::vector<Frame> frames;
     Ring<TaskIndex> deque;
     Ring<TaskIndex> implicit;  // tasks that are its own

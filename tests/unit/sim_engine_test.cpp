@@ -376,6 +376,9 @@ TEST_F(Engine, ASleeperTakesLongerToComeThanASpinner) {
   const Result result = run(b.w, options);
   EXPECT_EQ(result.workers[1].tasks, 2u);
   EXPECT_EQ(result.workers[1].search, 5000 * kNs);
+  // Who has never had anything sleeps, too.
+  b.root({b.work(3'000'000), create(soon), b.work(50'000), create(late), b.work(50'000)});
+  EXPECT_EQ(run(b.w, options).workers[1].search, 5000 * kNs);
 }
 
 TEST_F(Engine, WorkersSitWhereTheyAreTold) {
