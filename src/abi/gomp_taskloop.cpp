@@ -124,8 +124,9 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
   if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const std::uint64_t end = start + plan.size_of(i) * step;
-    const bool here = !deferred || (what.priority == 0 &&
-                                    (footprint ? rt::runs_at_once_always(self) : rt::runs_at_once(self)));
+    const bool dealt = footprint && self->team->neighbourhood != nullptr;
+    const bool here =
+        !deferred || (what.priority == 0 && (dealt ? rt::runs_at_once_always(self) : rt::runs_at_once(self)));
     if (here && what.copy == nullptr && !rt::events::active()) {
       bounds[0] = start;
       bounds[1] = end;

@@ -10,7 +10,7 @@ namespace rt = hearth::rt;
 // Null: nobody would read it.
 rt::Thread* listener() {
   rt::Thread* self = rt::Thread::current();
-  return HEARTH_UNLIKELY(self->team->neighbourhood != nullptr) ? self : nullptr;
+  return HEARTH_UNLIKELY(rt::wants_footprints(self)) ? self : nullptr;
 }
 
 bool take_access(int access, rt::FootprintRange& range) {

@@ -239,7 +239,7 @@ HEARTH_EXPORT void __kmpc_proxy_task_completed_ooo(kmp_task_t* payload) {
 HEARTH_EXPORT std::int32_t __kmpc_omp_reg_task_with_affinity(ident_t*, std::int32_t, kmp_task_t* payload,
                                                              std::int32_t count,
                                                              kmp_task_affinity_info_t* list) {
-  if (count <= 0 || Thread::current()->team->neighbourhood == nullptr) return 0;
+  if (count <= 0 || !rt::wants_footprints(Thread::current())) return 0;
   rt::Footprint* footprint = rt::make_footprint(of(payload), static_cast<std::size_t>(count));
   if (footprint == nullptr) return 0;
   footprint->stated = true;

@@ -396,7 +396,11 @@ void enter(DependTable* table, DependNode* node, const Dependence& dependence, E
 void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count) {
   DependTable*& table = self->task->depends;
   if (events::active()) events::task_dependences(self, task, list, count);
-  if (HEARTH_UNLIKELY(self->team->neighbourhood != nullptr)) take_footprint_from(self, task, list, count);
+  if (HEARTH_UNLIKELY(wants_footprints(self))) {
+    const bool stated = task->is(kTaskFootprint);
+    take_footprint_from(self, task, list, count);
+    if (events::active() && !stated && task->is(kTaskFootprint)) events::footprint(task);
+  }
   if (table == nullptr) {
     // Alone in the team, every task that an earlier one could wait for has run, unless it waits for an event.
     if (count == 0 || (self->team->size == 1 && !task->is(kTaskDetachable | kTaskProxy))) {

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "runtime/depend.h"
+#include "runtime/footprint.h"
 #include "runtime/fork.h"
 #include "runtime/ompt_callbacks.h"
 
@@ -12,6 +13,8 @@ namespace hearth::rt::events {
 
 constinit bool active_word = false;
 constinit std::atomic<ompt_callback_t> callbacks[kCallbacks] = {};
+constinit hearth_ompt_callback_footprint_t footprint_callback = nullptr;
+constinit hearth_ompt_callback_return_t return_callback = nullptr;
 
 // Calls the tool's callback of that name, if it has set one.
 #define HEARTH_TELL(name, ...)                                    \
@@ -114,6 +117,7 @@ void Entry::enter(Thread* self, void* return_address, void* frame) {
 }
 
 void Entry::leave() {
+  if (return_callback != nullptr) return_callback();
   self_->ompt_codeptr = nullptr;
   self_->task->ompt_enter_frame = nullptr;
 }
@@ -324,6 +328,32 @@ void task_dependences(Thread*, Task* task, const Dependence* list, std::size_t c
     told[i].dependence_type = type_of(list[i]);
   }
   told.tell(task);
+}
+
+void footprint(Task* task) {
+  if (footprint_callback == nullptr) return;
+  const Footprint& all = *task->footprint;
+  constexpr std::size_t kAtOnce = 16;
+  hearth_ompt_range_t few[kAtOnce];
+  hearth_ompt_range_t* list = few;
+  if (all.count > kAtOnce) {
+    list = static_cast<hearth_ompt_range_t*>(std::malloc(all.count * sizeof(hearth_ompt_range_t)));
+    if (list == nullptr)
+      fatal("out of memory: no room to tell a tool of a footprint of %u ranges", all.count);
+  }
+  for (std::uint32_t i = 0; i < all.count; ++i) {
+    const FootprintRange& range = all.ranges[i];
+    list[i] = {reinterpret_cast<const void*>(range.begin),
+               range.length,
+               range.rows,
+               range.pitch,
+               static_cast<int>(range.access),
+               range.inferred,
+               range.decides,
+               all.stated};
+  }
+  footprint_callback(data(task->ompt_task_data), list, all.count);
+  if (list != few) std::free(list);
 }
 
 void task_dependence(Thread*, Task* source, Task* sink) {

@@ -13,6 +13,8 @@
 
 #include <omp-tools.h>
 
+#include "hearth/ompt.h"
+
 #include "runtime/thread.h"
 
 namespace hearth::rt {
@@ -25,6 +27,12 @@ namespace hearth::rt::events {
 /// A tool is active. Written once, before the first region.
 extern bool active_word;
 inline bool active() { return HEARTH_UNLIKELY(active_word); }
+
+/// Hearth's own callbacks (hearth/ompt.h). Written by the tool's initializer.
+extern hearth_ompt_callback_footprint_t footprint_callback;
+extern hearth_ompt_callback_return_t return_callback;
+/// A tool reads footprints, also where nobody deals by them.
+inline bool wants_footprints() { return HEARTH_UNLIKELY(footprint_callback != nullptr); }
 
 /// An entry point's stay in the runtime. The outermost one counts. If it leaves another task running than it
 /// found (an undeferred task whose body the program calls itself), the task that it found stays in the
@@ -109,6 +117,8 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 [[gnu::cold]] void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status);
 [[gnu::cold]] void task_schedule(Thread* self, Task* prior, ompt_task_status_t status, Task* next);
 [[gnu::cold]] void task_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count);
+/// The task, which was told of and cannot have begun, has a footprint.
+[[gnu::cold]] void footprint(Task* task);
 [[gnu::cold]] void task_dependence(Thread* self, Task* source, Task* sink);
 /// Waiting for dependences, which tools see as an empty task: `stand_in`, of which nothing else is used.
 [[gnu::cold]] void taskwait_begin(Thread* self, Task* stand_in, const Dependence* list, std::size_t count);

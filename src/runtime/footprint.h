@@ -1,8 +1,9 @@
 // A task's footprint: the byte ranges that it touches, as far as its clauses tell, or calls of the program.
 //
 // Made by the creator before the task is published, read by whoever deals it, dropped with its descriptor.
-// Only teams that deal tasks to locations make any (neighbourhood.h). What calls say of the next task is kept
-// at the task that says it, touched by its thread only, until it makes a task: take_announced().
+// Only teams that deal tasks to locations make any (neighbourhood.h), and all teams while a tool reads them.
+// What calls say of the next task is kept at the task that says it, touched by its thread only, until it
+// makes a task: take_announced().
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "placement/need.h"
 #include "runtime/depend.h"
+#include "runtime/events.h"
 #include "runtime/thread.h"
 
 namespace hearth::rt {
@@ -36,6 +38,11 @@ struct Footprint {
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
   FootprintRange ranges[1];  // `count` of them
 };
+
+/// Somebody reads the footprints of tasks that this thread makes: who deals them, or a tool.
+inline bool wants_footprints(const Thread* self) {
+  return self->team->neighbourhood != nullptr || events::wants_footprints();
+}
 
 /// Gives the task a footprint with room for `count` ranges, all of them to be filled by the caller; null when
 /// memory is refused, or when it has one already. It is a hint and nothing more.

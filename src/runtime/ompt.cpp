@@ -183,6 +183,10 @@ int get_target_info(std::uint64_t*, ompt_id_t*, ompt_id_t*) { return 0; }
 int get_num_devices() { return 0; }
 void finalize_tool() { close_tool(); }
 
+// Extensions: hearth/ompt.h.
+void set_footprint_callback(hearth_ompt_callback_footprint_t function) { footprint_callback = function; }
+void set_return_callback(hearth_ompt_callback_return_t function) { return_callback = function; }
+
 ompt_interface_fn_t lookup(const char* name) {
   struct Function {
     const char* name;
@@ -190,16 +194,27 @@ ompt_interface_fn_t lookup(const char* name) {
   };
 #define HEARTH_LOOKUP(f) {"ompt_" #f, reinterpret_cast<ompt_interface_fn_t>(f)}
   static const Function kFunctions[] = {
-      HEARTH_LOOKUP(enumerate_states), HEARTH_LOOKUP(enumerate_mutex_impls),
-      HEARTH_LOOKUP(set_callback),     HEARTH_LOOKUP(get_callback),
-      HEARTH_LOOKUP(get_state),        HEARTH_LOOKUP(get_parallel_info),
-      HEARTH_LOOKUP(get_task_info),    HEARTH_LOOKUP(get_task_memory),
-      HEARTH_LOOKUP(get_thread_data),  HEARTH_LOOKUP(get_unique_id),
-      HEARTH_LOOKUP(finalize_tool),    HEARTH_LOOKUP(get_num_procs),
-      HEARTH_LOOKUP(get_num_places),   HEARTH_LOOKUP(get_place_proc_ids),
-      HEARTH_LOOKUP(get_place_num),    HEARTH_LOOKUP(get_partition_place_nums),
-      HEARTH_LOOKUP(get_proc_id),      HEARTH_LOOKUP(get_target_info),
+      HEARTH_LOOKUP(enumerate_states),
+      HEARTH_LOOKUP(enumerate_mutex_impls),
+      HEARTH_LOOKUP(set_callback),
+      HEARTH_LOOKUP(get_callback),
+      HEARTH_LOOKUP(get_state),
+      HEARTH_LOOKUP(get_parallel_info),
+      HEARTH_LOOKUP(get_task_info),
+      HEARTH_LOOKUP(get_task_memory),
+      HEARTH_LOOKUP(get_thread_data),
+      HEARTH_LOOKUP(get_unique_id),
+      HEARTH_LOOKUP(finalize_tool),
+      HEARTH_LOOKUP(get_num_procs),
+      HEARTH_LOOKUP(get_num_places),
+      HEARTH_LOOKUP(get_place_proc_ids),
+      HEARTH_LOOKUP(get_place_num),
+      HEARTH_LOOKUP(get_partition_place_nums),
+      HEARTH_LOOKUP(get_proc_id),
+      HEARTH_LOOKUP(get_target_info),
       HEARTH_LOOKUP(get_num_devices),
+      {"hearth_ompt_set_footprint_callback", reinterpret_cast<ompt_interface_fn_t>(set_footprint_callback)},
+      {"hearth_ompt_set_return_callback", reinterpret_cast<ompt_interface_fn_t>(set_return_callback)},
   };
   for (const Function& f : kFunctions)
     if (std::strcmp(f.name, name) == 0) return f.function;
@@ -312,6 +327,8 @@ void start_tool() {
   if (result->initialize(lookup, 0, &result->tool_data) == 0) {
     active_word = false;
     tool = nullptr;
+    footprint_callback = nullptr;
+    return_callback = nullptr;
   }
 }
 
@@ -321,6 +338,8 @@ void finish_tool() {
   tool = nullptr;
   finished->finalize(&finished->tool_data);
   active_word = false;
+  footprint_callback = nullptr;
+  return_callback = nullptr;
   for (auto& callback : callbacks) callback.store(nullptr, std::memory_order_relaxed);
 }
 

@@ -265,6 +265,7 @@ Task* find_task(Thread* self, Accept accept, Search& search) {
   if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
   if (task->is(kTaskIncluded) || runs_at_once_always(self)) type |= ompt_task_undeferred;
   events::task_create(self, task, type, task->is(kTaskNamesDepend));
+  if (task->is(kTaskFootprint)) events::footprint(task);
 }
 
 // How a tool sees a task whose body has ended.
@@ -399,7 +400,8 @@ void help_own_location(Thread* self, bool ready) {
 
 void make_ready(Thread* self, Task* task) {
   // The cut-off is for tasks that would be queued here.
-  const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !runs_at_once_always(self);
+  const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && task->team->neighbourhood != nullptr &&
+                     !runs_at_once_always(self);
   if (!dealt && runs_at_once(self))
     run_task(self, task);
   else

@@ -1,0 +1,40 @@
+/* Extensions of OMPT that ompt_function_lookup() finds in Hearth, under the names of the functions' types without "_t".
+ *
+ * What the standard's callbacks leave out: the lengths of what a task's depend and affinity clauses name, and the end of a
+ * task's creation. A tool looks them up in its initializer and sets its callbacks there; other runtimes return NULL.
+ * Callbacks come in the thread that makes the task, after ompt_callback_task_create. */
+#ifndef HEARTH_OMPT_H
+#define HEARTH_OMPT_H
+
+#include <stddef.h>
+#include <omp-tools.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `rows` pieces of `length` bytes, `pitch` bytes from start to start. */
+typedef struct hearth_ompt_range_t {
+  const void* begin;
+  size_t length;
+  size_t rows;
+  size_t pitch;
+  int access;   /* HEARTH_READ, HEARTH_WRITE, HEARTH_READ_WRITE (hearth.h) */
+  int inferred; /* the compiler passed no length: it is guessed from the tasks so far */
+  int decides;  /* HEARTH_DECIDES: beside it the others do not count for where the task goes */
+  int stated;   /* by an affinity clause or a call of hearth.h; else by a depend clause */
+} hearth_ompt_range_t;
+
+/* What the task touches, as far as Hearth knows. At most once for a task, and before it can begin. */
+typedef void (*hearth_ompt_callback_footprint_t)(ompt_data_t* task_data, const hearth_ompt_range_t* ranges, size_t count);
+/* Hearth returns to the program: if the thread has made a task since its last event, that is done. */
+typedef void (*hearth_ompt_callback_return_t)(void);
+
+/* NULL: none. */
+typedef void (*hearth_ompt_set_footprint_callback_t)(hearth_ompt_callback_footprint_t callback);
+typedef void (*hearth_ompt_set_return_callback_t)(hearth_ompt_callback_return_t callback);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,449 @@
+// libhearth-record.so, an OMPT tool (OpenMP 5.2, chapter 19): writes what the runtime tells it into spill
+// files. Works in any runtime that has OMPT; from Hearth it also asks for what the standard leaves out
+// (hearth/ompt.h).
+//
+// The callbacks come in any thread of the program, at the places that they name. Each writes a record into
+// the spill file of its thread; nothing is shared but the count of threads. Tasks and regions are known by
+// the numbers that are kept in the runtime's ompt_data_t. Does nothing unless HEARTH_RECORD names a folder.
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <omp-tools.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "hearth/ompt.h"
+#include "record/writer.h"
+
+namespace hearth::record {
+namespace {
+
+constexpr std::uint64_t kNoticedLockWait = 4096;  // ticks: shorter waits for locks are not worth a record
+
+const char* folder = nullptr;
+const char* runtime_name = "";
+bool counting = false;
+std::atomic<bool> counters_refused{false};
+std::atomic<std::uint32_t> threads{0};
+unsigned long long modules_seen = 0;
+thread_local constinit Writer* own = nullptr;
+
+std::uint64_t word_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+// ---- the process
+
+/// Blanks and what is not printable as %xx, so that a line keeps its words.
+struct Escaped {
+  explicit Escaped(const char* from, std::size_t length) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < length && n + 4 < sizeof text; ++i) {
+      const auto c = static_cast<unsigned char>(from[i]);
+      if (c > ' ' && c != '%' && c < 0x7f)
+        text[n++] = static_cast<char>(c);
+      else
+        n += static_cast<std::size_t>(std::snprintf(text + n, 4, "%%%02x", c));
+    }
+    text[n] = 0;
+  }
+  explicit Escaped(const char* from) : Escaped(from, std::strlen(from)) {}
+  char text[PATH_MAX];
+};
+
+void note_clock() {
+  timespec steady{};
+  timespec real{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  clock_gettime(CLOCK_MONOTONIC, &steady);
+  const std::uint64_t now = ticks();
+  note("clock %llu %lld%09ld %lld%09ld", static_cast<unsigned long long>(now),
+       static_cast<long long>(steady.tv_sec), steady.tv_nsec, static_cast<long long>(real.tv_sec),
+       real.tv_nsec);
+}
+
+int note_module(dl_phdr_info* info, std::size_t, void*) {
+  char self[PATH_MAX] = "";
+  const char* path = info->dlpi_name;
+  if (path == nullptr || path[0] == 0) {
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) return 0;
+    self[length] = 0;
+    path = self;
+  }
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    const std::uint64_t begin = info->dlpi_addr + part.p_vaddr;
+    note("module %llx %llx %llx %s", static_cast<unsigned long long>(info->dlpi_addr),
+         static_cast<unsigned long long>(begin), static_cast<unsigned long long>(begin + part.p_memsz),
+         Escaped(path).text);
+  }
+  modules_seen = info->dlpi_adds;
+  return 0;
+}
+
+/// Which code lies where, if that has changed.
+void note_modules() {
+  const auto changed = [](dl_phdr_info* info, std::size_t, void* to) {
+    *static_cast<bool*>(to) = info->dlpi_adds != modules_seen;
+    return 1;
+  };
+  bool news = false;
+  dl_iterate_phdr(changed, &news);
+  if (news) dl_iterate_phdr(note_module, nullptr);
+}
+
+std::size_t read_file(const char* path, char* text, std::size_t room) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::size_t length = 0;
+  for (ssize_t now = 1; now > 0 && length < room; length += now > 0 ? static_cast<std::size_t>(now) : 0)
+    now = read(file, text + length, room - length);
+  close(file);
+  return length;
+}
+
+void note_nodes() {
+  for (int node = 0; node < 1024; ++node) {
+    char path[64];
+    char cpus[4096];
+    std::snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
+    std::size_t length = read_file(path, cpus, sizeof cpus - 1);
+    if (length == 0) {
+      if (node > 64) return;  // numbers may have holes
+      continue;
+    }
+    while (length > 0 && cpus[length - 1] == '\n') --length;
+    cpus[length] = 0;
+    note("node %d %s", node, cpus[0] == 0 ? "-" : cpus);
+  }
+}
+
+bool note_process() {
+  char command[2048];
+  std::size_t length = read_file("/proc/self/cmdline", command, sizeof command);
+  while (length > 0 && command[length - 1] == 0) --length;
+  for (std::size_t i = 0; i < length; ++i)
+    if (command[i] == 0) command[i] = ' ';
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const bool good = note("hearth-recording 1") &&
+                    note("process %d %d", static_cast<int>(getpid()), static_cast<int>(getppid())) &&
+                    note("runtime %s", Escaped(runtime_name).text) && note("host %s", Escaped(host).text) &&
+                    note("command %s", Escaped(command, length).text);
+  if (!good) {
+    stop_recording("the recording cannot be begun", errno);
+    return false;
+  }
+  note_clock();
+  note_nodes();
+  note_modules();
+  return true;
+}
+
+// ---- the thread
+
+[[gnu::cold, gnu::noinline]] Writer* begin_thread(std::uint64_t type) {
+  if (recording_stopped()) return nullptr;
+  Writer* writer = Writer::make(threads.fetch_add(1, std::memory_order_relaxed));
+  if (writer == nullptr) return nullptr;
+  own = writer;
+  if (counting && !counters_refused.load(std::memory_order_relaxed)) {
+    writer->counts = writer->counters.open();
+    if (!writer->counts && !counters_refused.exchange(true, std::memory_order_relaxed)) {
+      const int error = errno;
+      std::fprintf(stderr, "hearth-record: no hardware counters: perf_event_open: %s%s\n",
+                   std::strerror(error),
+                   error == EACCES || error == EPERM ? " (see /proc/sys/kernel/perf_event_paranoid)" : "");
+      note("problem %d counters", error);
+    }
+  }
+  writer->put(Kind::thread_begin, ticks(), type, syscall(SYS_gettid));
+  return writer;
+}
+
+/// The calling thread's, or null when nothing is recorded.
+inline Writer* writer() {
+  Writer* mine = own;
+  // A thread that the runtime has not announced: the initial one of some runtimes.
+  return HEARTH_LIKELY(mine != nullptr) ? mine : begin_thread(ompt_thread_unknown);
+}
+
+void end_thread() {
+  Writer* mine = own;
+  if (mine == nullptr) return;
+  own = nullptr;
+  mine->put(Kind::thread_end, ticks());
+  if (mine->counts) mine->counters.close();
+  mine->close();
+}
+
+/// The number of a task or region, given to it when it is first seen.
+inline std::uint64_t id_of(Writer* mine, ompt_data_t* data) {
+  if (HEARTH_UNLIKELY(data == nullptr)) return 0;
+  if (HEARTH_UNLIKELY(data->value == 0)) data->value = mine->next_id();
+  return data->value;
+}
+
+inline void put_counters(Writer* mine) {
+  if (HEARTH_LIKELY(!mine->counts)) return;
+  std::uint64_t values[kCounters];
+  mine->counters.read(values);
+  mine->put(Kind::counters, ticks(), values[0], values[1], values[2]);
+}
+
+// ---- callbacks
+
+void on_thread_begin(ompt_thread_t type, ompt_data_t*) {
+  if (own == nullptr) begin_thread(type);
+}
+
+void on_thread_end(ompt_data_t*) { end_thread(); }
+
+void on_task_create(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* task, int flags, int,
+                    const void* code) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t parent_id = id_of(mine, parent);
+  const std::uint64_t id = task->value = mine->next_id();
+  mine->put(Kind::task_create, ticks(), parent_id, id, word_of(code), static_cast<unsigned>(flags));
+  mine->made = id;
+}
+
+void on_return() {
+  Writer* mine = own;
+  if (mine == nullptr || mine->made == 0) return;
+  mine->put(Kind::task_created, ticks(), mine->made);
+  mine->made = 0;
+}
+
+void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  mine->made = 0;
+  put_counters(mine);
+  const std::uint64_t prior_id = id_of(mine, prior);
+  const std::uint64_t next_id = id_of(mine, next);
+  const Moment now = moment();
+  mine->put(Kind::task_switch, now.ticks, prior_id, next_id,
+            static_cast<std::uint64_t>(status) | std::uint64_t{now.cpu} << 32);
+}
+
+void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
+  Writer* mine = writer();
+  if (mine == nullptr || count <= 0) return;
+  // Iterations of doacross loops are told in the same way, and of the current task: they are no addresses.
+  if (list[0].dependence_type == ompt_dependence_type_source ||
+      list[0].dependence_type == ompt_dependence_type_sink)
+    return;
+  const std::uint64_t id = id_of(mine, task);
+  const std::uint64_t now = ticks();
+  for (std::size_t done = 0; done < static_cast<std::size_t>(count);) {
+    const std::size_t left = static_cast<std::size_t>(count) - done;
+    const std::size_t items = left < kMostItems ? left : kMostItems;
+    const std::size_t words = 2 + 2 * items;
+    std::uint64_t* const record = mine->room(words);
+    if (record == nullptr) return;
+    record[1] = id;
+    for (std::size_t i = 0; i < items; ++i) {
+      record[2 + 2 * i] = word_of(list[done + i].variable.ptr);
+      record[3 + 2 * i] = static_cast<std::uint64_t>(list[done + i].dependence_type);
+    }
+    mine->publish(Kind::dependences, words, now);
+    done += items;
+  }
+}
+
+void on_footprint(ompt_data_t* task, const hearth_ompt_range_t* ranges, std::size_t count) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t id = id_of(mine, task);
+  const std::uint64_t now = ticks();
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t items = count - done < kMostItems ? count - done : kMostItems;
+    const std::size_t words = 2 + 5 * items;
+    std::uint64_t* const record = mine->room(words);
+    if (record == nullptr) return;
+    record[1] = id;
+    for (std::size_t i = 0; i < items; ++i) {
+      const hearth_ompt_range_t& range = ranges[done + i];
+      std::uint64_t* const at = record + 2 + 5 * i;
+      at[0] = word_of(range.begin);
+      at[1] = range.length;
+      at[2] = range.rows;
+      at[3] = range.pitch;
+      at[4] = static_cast<std::uint64_t>(range.access) | (range.inferred != 0 ? kRangeInferred : 0) |
+              (range.decides != 0 ? kRangeDecides : 0) | (range.stated != 0 ? kRangeStated : 0);
+    }
+    mine->publish(Kind::footprint, words, now);
+    done += items;
+  }
+}
+
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_data_t* task, unsigned size,
+                      unsigned number, int flags) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  put_counters(mine);
+  const Moment now = moment();
+  if (endpoint == ompt_scope_end) {
+    mine->put(Kind::implicit_end, now.ticks, id_of(mine, task), static_cast<unsigned>(flags));
+    return;
+  }
+  task->value = mine->next_id();
+  // The initial task belongs to no region that was told of.
+  const std::uint64_t region_id =
+      (flags & ompt_task_initial) != 0 ? (region == nullptr ? 0 : region->value) : id_of(mine, region);
+  mine->put(Kind::implicit_begin, now.ticks, region_id, task->value, size | std::uint64_t{number} << 32,
+            static_cast<unsigned>(flags) | std::uint64_t{now.cpu} << 32);
+}
+
+void on_parallel_begin(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* region, unsigned requested,
+                       int flags, const void* code) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t parent_id = id_of(mine, parent);
+  region->value = mine->next_id();
+  mine->put(Kind::region_begin, ticks(), parent_id, region->value,
+            requested | std::uint64_t{static_cast<unsigned>(flags)} << 32, word_of(code));
+}
+
+void on_parallel_end(ompt_data_t* region, ompt_data_t* task, int, const void*) {
+  if (Writer* mine = writer())
+    mine->put(Kind::region_end, ticks(), id_of(mine, region), task == nullptr ? 0 : task->value);
+}
+
+void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
+             const void* code) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t id = id_of(mine, task);
+  if (endpoint == ompt_scope_begin)
+    mine->put(Kind::wait_begin, ticks(), id, static_cast<unsigned>(kind), word_of(code));
+  else
+    mine->put(Kind::wait_end, ticks(), id, static_cast<unsigned>(kind));
+}
+
+void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
+             std::uint64_t count, const void* code) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t id = id_of(mine, task);
+  if (endpoint == ompt_scope_begin)
+    mine->put(Kind::work_begin, ticks(), id, static_cast<unsigned>(kind), count, word_of(code));
+  else
+    mine->put(Kind::work_end, ticks(), id, static_cast<unsigned>(kind));
+}
+
+void on_dispatch(ompt_data_t*, ompt_data_t* task, ompt_dispatch_t kind, ompt_data_t instance) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const bool is_chunk = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk ||
+                        kind == ompt_dispatch_distribute_chunk;
+  const auto* chunk = is_chunk ? static_cast<const ompt_dispatch_chunk_t*>(instance.ptr) : nullptr;
+  mine->put(Kind::chunk, ticks(), id_of(mine, task), static_cast<unsigned>(kind),
+            chunk != nullptr ? chunk->start : instance.value, chunk != nullptr ? chunk->iterations : 1);
+}
+
+void on_mutex_acquire(ompt_mutex_t, unsigned, unsigned, ompt_wait_id_t, const void*) {
+  if (Writer* mine = writer()) mine->lock_wanted = ticks();
+}
+
+void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void* code) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  const std::uint64_t now = ticks();
+  const std::uint64_t began = mine->lock_wanted;
+  mine->lock_wanted = 0;
+  if (began != 0 && now - began >= kNoticedLockWait)
+    mine->put(Kind::lock_wait, now, static_cast<unsigned>(kind), lock, word_of(code), began);
+}
+
+// ---- begin and end
+
+// The files are the parent's, and so are the parent's threads.
+void in_forked_child() {
+  leave_recording();
+  own = nullptr;
+}
+
+void before_fork() {
+  if (own != nullptr) own->put(Kind::forked, ticks());
+}
+
+template <class Callback>
+void set(ompt_set_callback_t set_callback, ompt_callbacks_t which, Callback* callback, const char* name) {
+  const ompt_set_result_t result = set_callback(which, reinterpret_cast<ompt_callback_t>(callback));
+  // Whoever reads the recording shall know what cannot be in it.
+  if (result != ompt_set_always) note("untold %d %s", static_cast<int>(result), name);
+}
+
+int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
+  if (!open_recording(folder) || !note_process()) return 0;
+  const char* wanted = secure_getenv("HEARTH_RECORD_COUNTERS");
+  counting = wanted != nullptr && std::strcmp(wanted, "1") == 0;
+  auto* const set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+  if (set_callback == nullptr) return 0;
+  const auto on = [set_callback](ompt_callbacks_t which, auto* callback, const char* name) {
+    set(set_callback, which, callback, name);
+  };
+  on(ompt_callback_thread_begin, on_thread_begin, "thread_begin");
+  on(ompt_callback_thread_end, on_thread_end, "thread_end");
+  on(ompt_callback_task_create, on_task_create, "task_create");
+  on(ompt_callback_task_schedule, on_task_schedule, "task_schedule");
+  on(ompt_callback_dependences, on_dependences, "dependences");
+  on(ompt_callback_implicit_task, on_implicit_task, "implicit_task");
+  on(ompt_callback_parallel_begin, on_parallel_begin, "parallel_begin");
+  on(ompt_callback_parallel_end, on_parallel_end, "parallel_end");
+  on(ompt_callback_sync_region_wait, on_wait, "sync_region_wait");
+  on(ompt_callback_work, on_work, "work");
+  on(ompt_callback_dispatch, on_dispatch, "dispatch");
+  on(ompt_callback_mutex_acquire, on_mutex_acquire, "mutex_acquire");
+  on(ompt_callback_mutex_acquired, on_mutex_acquired, "mutex_acquired");
+  auto* const footprints =
+      reinterpret_cast<hearth_ompt_set_footprint_callback_t>(lookup("hearth_ompt_set_footprint_callback"));
+  if (footprints != nullptr)
+    footprints(on_footprint);
+  else
+    note("untold 0 footprint");
+  auto* const returns =
+      reinterpret_cast<hearth_ompt_set_return_callback_t>(lookup("hearth_ompt_set_return_callback"));
+  if (returns != nullptr)
+    returns(on_return);
+  else
+    note("untold 0 task_created");
+  pthread_atfork(before_fork, nullptr, in_forked_child);
+  return 1;
+}
+
+void finalize(ompt_data_t*) {
+  if (recording_stopped()) return;
+  end_thread();
+  note_modules();
+  note_clock();
+  note("end");
+}
+
+ompt_start_tool_result_t result{initialize, finalize, {0}};
+
+}  // namespace
+}  // namespace hearth::record
+
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(
+    unsigned, const char* runtime) {
+  const char* folder = secure_getenv("HEARTH_RECORD");
+  if (folder == nullptr || folder[0] == 0) return nullptr;
+  hearth::record::folder = folder;
+  hearth::record::runtime_name = runtime;
+  return &hearth::record::result;
+}

@@ -1,0 +1,266 @@
+#include "record/writer.h"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/cpu.h"
+
+namespace hearth::record {
+namespace {
+
+constexpr std::size_t kWindowBlocks = kWindow / kBlock;
+// Words at a block's end, for the record that nothing more comes.
+constexpr std::size_t kReserved = kWords[static_cast<unsigned>(Kind::stopped)];
+
+// The folder, '/', and what this process's files begin with: its number, and another one if the process that
+// had the number before it has left files.
+char prefix[PATH_MAX];
+pid_t process_id = 0;
+bool clock_tells_cpu = false;
+std::atomic<bool> stopped{true};
+std::atomic<int> stop_error{0};
+
+// A file beyond RLIMIT_FSIZE would cost the program a signal.
+bool fits_limit(std::uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+// Disk for bytes [from, from + size) of the file, which are zeros. Not all file systems can promise it
+// without writing.
+int allocate(int file, off_t from, std::size_t size) {
+  if (!fits_limit(static_cast<std::uint64_t>(from) + size)) return EFBIG;
+  while (fallocate(file, 0, from, static_cast<off_t>(size)) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+    static const char kZeros[4096] = {};
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t now = pwrite(file, kZeros, sizeof kZeros, from + static_cast<off_t>(done));
+      if (now < 0 && errno != EINTR) return errno;
+      if (now > 0) done += static_cast<std::size_t>(now);
+    }
+    return 0;
+  }
+  return 0;
+}
+
+[[gnu::format(printf, 1, 2)]] void complain(const char* format, ...) {
+  char line[PATH_MAX + 256] = "hearth-record: ";
+  const std::size_t begin = std::strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line + begin, sizeof line - begin - 1, format, arguments);
+  va_end(arguments);
+  const std::size_t length = std::strlen(line);
+  line[length] = '\n';
+  if (write(STDERR_FILENO, line, length + 1) < 0) return;  // nowhere to say it
+}
+
+void path_of_thread(char (&path)[PATH_MAX + 32], std::uint32_t thread) {
+  std::snprintf(path, sizeof path, "%s.%u.spill", prefix, thread);
+}
+
+std::uint64_t nanoseconds() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+#if defined(__x86_64__)
+// The kernel keeps cpu | node << 12 in the register that comes with the time; what runs under another kernel
+// may see that one's.
+bool find_out_clock() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || (d & 1u << 27) == 0) return false;
+  for (int i = 0; i < 8; ++i) {
+    unsigned before = 0;
+    unsigned after = 0;
+    __builtin_ia32_rdtscp(&before);
+    const int cpu = sched_getcpu();
+    __builtin_ia32_rdtscp(&after);
+    if (before == after && static_cast<int>(before & 0xfff) != cpu) return false;
+  }
+  return true;
+}
+#else
+bool find_out_clock() { return false; }
+#endif
+
+}  // namespace
+
+Moment moment() {
+#if defined(__x86_64__)
+  if (HEARTH_LIKELY(clock_tells_cpu)) {
+    unsigned where = 0;
+    const std::uint64_t now = __builtin_ia32_rdtscp(&where);
+    return {now, where & 0xfff};
+  }
+#endif
+  const int cpu = sched_getcpu();
+  return {ticks(), cpu < 0 ? UINT32_MAX : static_cast<std::uint32_t>(cpu)};
+}
+
+bool open_recording(const char* folder) {
+  process_id = getpid();
+  int file = -1;
+  for (int i = 0; file < 0; ++i) {
+    char path[PATH_MAX + 32];
+    const int length =
+        i == 0 ? std::snprintf(prefix, sizeof prefix, "%s/%d", folder, static_cast<int>(process_id))
+               : std::snprintf(prefix, sizeof prefix, "%s/%d-%d", folder, static_cast<int>(process_id), i);
+    errno = ENAMETOOLONG;
+    if (length < PATH_MAX - 32) {
+      std::snprintf(path, sizeof path, "%s.process", prefix);
+      file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+      if (file < 0 && errno == EEXIST) continue;
+    }
+    if (file < 0) {
+      complain("nothing can be recorded in %s: %s.", folder, std::strerror(errno));
+      return false;
+    }
+  }
+  ::close(file);
+  clock_tells_cpu = find_out_clock();
+  stopped.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+bool note(const char* format, ...) {
+  char line[PATH_MAX + 256];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = std::vsnprintf(line, sizeof line - 1, format, arguments);
+  va_end(arguments);
+  if (length < 0) return false;
+  if (length > static_cast<int>(sizeof line) - 2) length = static_cast<int>(sizeof line) - 2;
+  line[length++] = '\n';
+  char path[PATH_MAX + 32];
+  std::snprintf(path, sizeof path, "%s.process", prefix);
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  const off_t size = lseek(file, 0, SEEK_END);
+  bool good = fits_limit(static_cast<std::uint64_t>(size) + static_cast<std::uint64_t>(length));
+  if (!good) errno = EFBIG;
+  good = good && write(file, line, static_cast<std::size_t>(length)) == length;
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return good;
+}
+
+void stop_recording(const char* what, int error) {
+  if (stopped.exchange(true, std::memory_order_acq_rel)) return;
+  stop_error.store(error, std::memory_order_relaxed);
+  complain("%s (%s.*): %s. Recording stops here; the program goes on.", what, prefix, std::strerror(error));
+  note("stopped %d %s", error, what);
+}
+
+bool recording_stopped() { return stopped.load(std::memory_order_relaxed); }
+
+void leave_recording() { stopped.store(true, std::memory_order_relaxed); }
+
+Writer* Writer::make(std::uint32_t thread) {
+  if (recording_stopped()) return nullptr;
+  void* memory = mmap(nullptr, sizeof(Writer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    stop_recording("no memory for a thread's recording", errno);
+    return nullptr;
+  }
+  auto* writer = new (memory) Writer(thread);
+  writer->window_ = writer->map_window();
+  if (writer->window_ == nullptr) {
+    munmap(memory, sizeof(Writer));
+    return nullptr;
+  }
+  writer->open_block();
+  return writer;
+}
+
+std::byte* Writer::map_window() {
+  char path[PATH_MAX + 32];
+  path_of_thread(path, thread_);
+  // A file that was moved or removed is not made anew.
+  const int file = open(path, O_RDWR | O_CLOEXEC | (blocks_ == 0 ? O_CREAT | O_EXCL : 0), 0644);
+  int error = file < 0 ? errno : 0;
+  const auto from = static_cast<off_t>(blocks_ * kBlock);
+  if (error == 0) error = allocate(file, from, kWindow);
+  void* mapped = MAP_FAILED;
+  if (error == 0) {
+    // Populated: one call instead of a fault for each page.
+    mapped = mmap(nullptr, kWindow, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, from);
+    if (mapped == MAP_FAILED) error = errno;
+  }
+  if (file >= 0) ::close(file);
+  if (error == 0) return static_cast<std::byte*>(mapped);
+  stop_recording("no room for what is recorded", error);
+  return nullptr;
+}
+
+void Writer::open_block() {
+  auto* head = reinterpret_cast<BlockHead*>(window_ + blocks_ % kWindowBlocks * kBlock);
+  head->process = static_cast<std::uint32_t>(process_id);
+  head->thread = thread_;
+  head->number = blocks_++;
+  head->ticks = ticks();
+  head->nanoseconds = nanoseconds();
+  __atomic_store_n(&head->magic, kBlockMagic, __ATOMIC_RELEASE);  // last: see publish()
+  next_ = reinterpret_cast<std::uint64_t*>(head + 1);
+  end_ = reinterpret_cast<std::uint64_t*>(head) + kBlock / sizeof(std::uint64_t) - kReserved;
+}
+
+void Writer::seal() {
+  auto* head = reinterpret_cast<BlockHead*>(window_ + (blocks_ - 1) % kWindowBlocks * kBlock);
+  auto* words = reinterpret_cast<std::uint64_t*>(head + 1);
+  const auto count = static_cast<std::size_t>(next_ - words);
+  head->used = count * sizeof(std::uint64_t);
+  __atomic_store_n(&head->checksum, checksum_of(*head, words, count), __ATOMIC_RELEASE);
+}
+
+// Out of line: once in some thousand records.
+[[gnu::noinline]] bool Writer::turn() {
+  if (next_ == nullptr) return false;  // stopped before
+  const bool window_is_full = blocks_ % kWindowBlocks == 0;
+  std::byte* fresh = nullptr;
+  if (!recording_stopped() && window_is_full) fresh = map_window();
+  if (recording_stopped()) {
+    next_[1] = static_cast<std::uint64_t>(stop_error.load(std::memory_order_relaxed));
+    publish(Kind::stopped, kReserved, ticks());
+    seal();
+    next_ = end_ = nullptr;
+    return false;
+  }
+  seal();
+  if (window_is_full) {
+    munmap(window_, kWindow);
+    window_ = fresh;
+  }
+  open_block();
+  return true;
+}
+
+void Writer::close() {
+  if (next_ != nullptr) seal();
+  munmap(window_, kWindow);
+  char path[PATH_MAX + 32];
+  path_of_thread(path, thread_);
+  if (truncate(path, static_cast<off_t>(blocks_ * kBlock)) == 0)  // what was allocated and not used
+    note("thread %u %llu", thread_, static_cast<unsigned long long>(blocks_));
+  munmap(this, sizeof(Writer));
+}
+
+}  // namespace hearth::record

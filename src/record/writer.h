@@ -1,0 +1,90 @@
+// A thread's way into its spill file: append-only, without locks, and without system calls but once in
+// kWindow bytes.
+//
+// A Writer belongs to one thread. The part of the file that it writes into is allocated on the disk before it
+// is mapped, so that a full disk is an error of fallocate() and no signal. No file stays open: a program that
+// closes descriptors it does not know harms nobody. What is written lies in the page cache at once, whatever
+// becomes of the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record/counters.h"
+#include "record/spill.h"
+
+namespace hearth::record {
+
+/// Where this process records to. Once, before the first Writer. False, and said, when it cannot be.
+bool open_recording(const char* folder);
+/// One more line of the process's text file; false when it cannot be written.
+bool note(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/// Something ends the recording of the whole process: said once on standard error and in the text file.
+void stop_recording(const char* what, int error);
+bool recording_stopped();
+/// The process is a child by fork() and shares its parent's files: it must not touch them.
+void leave_recording();
+
+/// How far the clock can tell where it was read: with the time comes the processor.
+struct Moment {
+  std::uint64_t ticks;
+  std::uint32_t cpu;
+};
+Moment moment();
+
+class Writer {
+ public:
+  /// For the calling thread; null when nothing is to be recorded.
+  static Writer* make(std::uint32_t thread);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Seals and closes; `this` is gone.
+  void close();
+  std::uint64_t next_id() { return ++last_id_; }
+
+  /// Room for a record of so many words, or null. publish() makes it one.
+  std::uint64_t* room(std::size_t words) {
+    if (static_cast<std::size_t>(end_ - next_) < words && !turn()) return nullptr;
+    return next_;
+  }
+  void publish(Kind kind, std::size_t words, std::uint64_t ticks) {
+    // Last, so that the record is there as a whole or not at all: for whoever reads what a killed process
+    // left.
+    __atomic_store_n(next_, first_word(kind, words, ticks), __ATOMIC_RELEASE);
+    next_ += words;
+  }
+  template <class... Words>
+  void put(Kind kind, std::uint64_t ticks, Words... words) {
+    std::uint64_t* const record = room(1 + sizeof...(words));
+    if (record == nullptr) return;
+    std::uint64_t* at = record;
+    ((*++at = static_cast<std::uint64_t>(words)), ...);
+    publish(kind, 1 + sizeof...(words), ticks);
+  }
+
+  // For the tool: what its thread is about.
+  std::uint64_t made = 0;         // the task that it is in the course of making
+  std::uint64_t lock_wanted = 0;  // ticks as it asked for a lock
+  bool counts = false;            // `counters` are open
+  Counters counters;
+
+ private:
+  explicit Writer(std::uint32_t thread) : last_id_(first_id(thread)), thread_(thread) {}
+  /// The next block; false when there is none any more.
+  bool turn();
+  /// The part of the file that begins with the next block, or null.
+  std::byte* map_window();
+  /// The present block is complete: readers can prove that it is whole.
+  void seal();
+  void open_block();
+
+  std::uint64_t* next_ = nullptr;
+  std::uint64_t* end_ = nullptr;  // of the records' room, two words before that of the block
+  std::uint64_t last_id_;
+  std::byte* window_ = nullptr;
+  std::uint64_t blocks_ = 0;  // that were opened; the last is the present one
+  std::uint32_t thread_;
+};
+
+}  // namespace hearth::record
