@@ -39,6 +39,7 @@ struct Installation {
   std::string library;  // libhearth.so
   std::string audit;    // libhearth-audit.so
   std::string malloc;   // libhearth-malloc.so
+  std::string record;   // libhearth-record.so
 };
 Installation find_installation();
 

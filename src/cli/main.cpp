@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/model.h"
+#include "cli/record.h"
 #include "cli/sim.h"
 #include "cli/topo.h"
 #include "runtime/settings.h"
@@ -39,16 +40,21 @@ std::string check_distribute(const std::string& text) {
                      parsed.column(), option(OptionId::hearth_distribute).legal);
 }
 
-/// Cuts the program and its arguments off the arguments of `hearth run` and `hearth check`: they begin behind
+/// Cuts the program and its arguments off the arguments of `hearth run`, `check` and `record`: they begin
+/// behind
 /// "--", or with the first word that is neither an option nor an option's value, and belong to the program
 /// whatever they look like.
 std::vector<std::string> split_command(std::vector<std::string>& arguments) {
   std::vector<std::string> command;
-  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) return command;
+  if (arguments.empty() ||
+      (arguments.front() != "run" && arguments.front() != "check" && arguments.front() != "record"))
+    return command;
   std::size_t i = 1;
   while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
-    const bool has_value =
-        arguments[i] == "--distribute" || arguments[i] == "--policy" || arguments[i] == "--threads";
+    const bool has_value = arguments[i] == "--distribute" || arguments[i] == "--policy" ||
+                           arguments[i] == "--threads" || arguments[i] == "-o" ||
+                           arguments[i] == "--output" || arguments[i] == "--runtime" ||
+                           arguments[i] == "--recover";
     i += has_value ? 2 : 1;
   }
   if (i >= arguments.size()) return command;
@@ -77,16 +83,19 @@ int main(int argc, char** argv) {
   const std::vector<std::string> command = split_command(ahead);
 
   cli::RunRequest request;
+  const auto add_run_options = [](CLI::App* to, cli::RunRequest& for_run) {
+    to->add_option("--distribute", for_run.distribute,
+                   "Spread malloc's large blocks over the NUMA nodes: fine, coarse or blocked, and ,min=128K")
+        ->check(check_distribute);
+    to->add_option("--policy", for_run.policy,
+                   "Who gets a ready task: locality, work-stealing, central or home-cache")
+        ->check(check_policy);
+    to->add_option("--threads", for_run.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
+        ->check(check_threads);
+  };
   CLI::App* run =
       app.add_subcommand("run", "Run a program on Hearth: hearth run [options] -- program [arguments]");
-  run->add_option("--distribute", request.distribute,
-                  "Spread malloc's large blocks over the NUMA nodes: fine, coarse or blocked, and ,min=128K")
-      ->check(check_distribute);
-  run->add_option("--policy", request.policy,
-                  "Who gets a ready task: locality, work-stealing, central or home-cache")
-      ->check(check_policy);
-  run->add_option("--threads", request.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
-      ->check(check_threads);
+  add_run_options(run, request);
   CLI::Option* verify = run->add_flag("--verify{-}", request.verify_file,
                                       "Report how many regions and tasks Hearth served, as JSON into a file "
                                       "with --verify=FILE; fail if another "
@@ -107,6 +116,42 @@ int main(int argc, char** argv) {
   check->callback([&] {
     request.command = command;
     if (request.command.empty()) throw CLI::RequiredError("a program to run");
+  });
+
+  cli::RecordRequest record_request;
+  CLI::App* record =
+      app.add_subcommand("record",
+                         "Run a program and record what its tasks do into one SQLite file: hearth "
+                         "record [options] -- program");
+  add_run_options(record, record_request.run);
+  record->add_option("-o,--output", record_request.file, "The file (default: the program's name and .db)");
+  record->add_flag("--counters", record_request.counters,
+                   "Cycles, instructions and cache misses of each task, where the kernel allows it");
+  record
+      ->add_option(
+          "--runtime",
+          [&](const CLI::results_t& given) {
+            record_request.stock = given.front() == "stock";
+            return given.front() == "stock" || given.front() == "hearth";
+          },
+          "hearth, or stock: the runtime that the program came with")
+      ->type_name("TEXT");
+  record->add_option("--recover", record_request.recover,
+                     "Read the folder that a recording has left which was not ended");
+  record->callback([&] {
+    record_request.run.command = command;
+    if (command.empty() == record_request.recover.empty())
+      throw CLI::RequiredError("either a program to run or --recover");
+  });
+
+  cli::ExportRequest export_request;
+  CLI::App* export_ = app.add_subcommand("export", "A recording for other programs to show");
+  export_->add_option("file", export_request.file, "What hearth record has made")->required();
+  export_->add_option("--perfetto", export_request.perfetto, "Chrome's trace JSON, for Perfetto");
+  export_->add_option("--paraver", export_request.paraver, "Paraver's .prv, with .pcf and .row beside it");
+  export_->callback([&] {
+    if (export_request.perfetto.empty() && export_request.paraver.empty())
+      throw CLI::RequiredError("--perfetto or --paraver");
   });
 
   bool json = false;
@@ -145,5 +190,7 @@ int main(int argc, char** argv) {
   if (run->parsed()) return cli::run_main(request);
   if (check->parsed())
     return cli::check_main(request, check_json->count() > 0, check_file == "-" ? "" : check_file);
+  if (export_->parsed()) return cli::export_main(export_request);
+  if (record->parsed()) return cli::record_main(record_request);
   return env->parsed() ? cli::env_main(json, names) : 0;
 }

@@ -259,6 +259,8 @@ Installation find_installation() {
     }
     if (found.malloc.empty() && is_file(root + folder + "/libhearth-malloc.so"))
       found.malloc = root + folder + "/libhearth-malloc.so";
+    if (found.record.empty() && is_file(root + folder + "/libhearth-record.so"))
+      found.record = root + folder + "/libhearth-record.so";
   }
   return found;
 }

@@ -32,25 +32,29 @@ struct BlockHead {
 };
 static_assert(sizeof(BlockHead) == 64);
 
+// A word with a task's or region's number has room for a note, and so has one with an address of code: both
+// are written for each task, and what is written costs time.
+inline constexpr unsigned kNumberBits = 36, kIdBits = 52, kCodeBits = 48;
+
 enum class Kind : std::uint8_t {
   none,
   thread_begin,    // type, kernel's number
   thread_end,      // -
-  task_create,     // parent, task, code, flags
-  task_created,    // task: the runtime has made it and returns to the program
-  task_switch,     // prior, next, status | cpu << 32
+  task_create,     // parent, task, code + flags
+  task_created,    // -: the runtime has made the thread's last task and returns to the program
+  task_switch,     // prior + status and low bits of the processor, next + its high bits
   dependences,     // task, then (address, type) for each
   footprint,       // task, then (begin, length, rows, pitch, bits) for each
-  implicit_begin,  // region, task, team size | number << 32, flags | cpu << 32
-  implicit_end,    // task, flags
+  implicit_begin,  // region, task, team size | number << 32, flags | processor << 32
+  implicit_end,    // task
   region_begin,    // parent task, region, requested threads | flags << 32, code
-  region_end,      // region, task
-  wait_begin,      // task, kind, code
-  wait_end,        // task, kind
-  work_begin,      // task, kind, count, code
-  work_end,        // task, kind
-  chunk,           // task, kind, first, iterations
-  lock_wait,       // kind, lock, code, ticks as it began
+  region_end,      // region
+  wait_begin,      // task, code + kind
+  wait_end,        // task
+  work_begin,      // task, code + kind, count
+  work_end,        // task
+  chunk,           // task + kind, first, iterations
+  lock_wait,       // lock, code + kind, ticks as it began
   counters,        // cycles, instructions, cache misses of the thread so far
   forked,          // -: the process has a child, which is not recorded
   stopped,         // error number: nothing is recorded of this thread from here on
@@ -58,8 +62,8 @@ enum class Kind : std::uint8_t {
 inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::stopped) + 1;
 
 /// Words of a record, the first one included; of those with lists, without the list.
-inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 5, 2, 4, 2, 2, 5, 3, 5,
-                                                3, 4, 3, 5, 3, 5, 5, 4, 1, 2};
+inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
+                                                2, 3, 2, 4, 2, 4, 4, 4, 1, 2};
 /// Words of a list's item; 0: no list.
 inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5};
 /// A list that is longer goes into several records.
@@ -69,19 +73,57 @@ inline constexpr std::size_t kMostItems = 48;
 inline constexpr std::uint64_t kRangeRead = 1, kRangeWrite = 2, kRangeInferred = 4, kRangeDecides = 8,
                                kRangeStated = 16;
 
-/// The clock's low 48 bits are enough: a block lasts less than a day.
+/// The clock's low 48 bits are enough: no thread is silent for a day.
 inline constexpr std::uint64_t first_word(Kind kind, std::size_t words, std::uint64_t ticks) {
   return static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(words) << 8 | ticks << 16;
 }
 inline constexpr unsigned kind_of(std::uint64_t first) { return first & 0xff; }
 inline constexpr unsigned words_of(std::uint64_t first) { return first >> 8 & 0xff; }
-/// The record's time, in a block that was opened at `opened`.
-inline constexpr std::uint64_t ticks_of(std::uint64_t first, std::uint64_t opened) {
-  return opened + (((first >> 16) - opened) & ((std::uint64_t{1} << 48) - 1));
+/// The record's time. `before`: that of the record before it, or of the block; the record may be a little
+/// older, since its time is taken before its room is.
+inline constexpr std::uint64_t ticks_of(std::uint64_t first, std::uint64_t before) {
+  constexpr std::uint64_t kOlder = std::uint64_t{1} << 40;
+  const std::uint64_t since = before - kOlder;
+  return since + (((first >> 16) - since) & ((std::uint64_t{1} << 48) - 1));
 }
 
 /// Tasks and regions are numbered by the thread that makes them, without asking the others.
-inline constexpr std::uint64_t first_id(std::uint32_t thread) { return std::uint64_t{thread + 1} << 40; }
+inline constexpr std::uint32_t kMostThreads = (1u << (kIdBits - kNumberBits)) - 1;
+inline constexpr std::uint64_t first_id(std::uint32_t thread) {
+  return std::uint64_t{thread + 1} << kNumberBits;
+}
+
+inline constexpr std::uint64_t with_note(std::uint64_t id, unsigned note) {
+  return id | std::uint64_t{note} << kIdBits;
+}
+inline constexpr std::uint64_t id_in(std::uint64_t word) {
+  return word & ((std::uint64_t{1} << kIdBits) - 1);
+}
+inline constexpr unsigned note_in(std::uint64_t word) { return static_cast<unsigned>(word >> kIdBits); }
+inline constexpr std::uint64_t code_with(std::uint64_t code, unsigned note) {
+  return (code & ((std::uint64_t{1} << kCodeBits) - 1)) | std::uint64_t{note} << kCodeBits;
+}
+inline constexpr std::uint64_t code_in(std::uint64_t word) {
+  return word & ((std::uint64_t{1} << kCodeBits) - 1);
+}
+inline constexpr unsigned code_note_in(std::uint64_t word) {
+  return static_cast<unsigned>(word >> kCodeBits);
+}
+
+// The flags of a task lie at both ends of their word.
+inline constexpr unsigned pack_flags(std::uint32_t flags) { return (flags & 31) | (flags >> 27 & 31) << 5; }
+inline constexpr std::uint32_t unpack_flags(unsigned packed) {
+  return (packed & 31) | (packed >> 5 & 31) << 27;
+}
+
+// A switch's status has 4 bits, its processor 20.
+inline constexpr std::uint32_t kNoCpu = (1u << 20) - 1;
+inline constexpr unsigned switch_low(unsigned status, std::uint32_t cpu) {
+  return (status & 15) | (cpu & 0xff) << 4;
+}
+inline constexpr unsigned switch_high(std::uint32_t cpu) { return cpu >> 8 & 0xfff; }
+inline constexpr unsigned status_of(unsigned low) { return low & 15; }
+inline constexpr std::uint32_t cpu_of(unsigned low, unsigned high) { return low >> 4 | high << 8; }
 
 inline std::uint64_t checksum_of(const BlockHead& head, const std::uint64_t* words, std::size_t count) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;

@@ -216,27 +216,28 @@ void on_task_create(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* task,
   if (mine == nullptr) return;
   const std::uint64_t parent_id = id_of(mine, parent);
   const std::uint64_t id = task->value = mine->next_id();
-  mine->put(Kind::task_create, ticks(), parent_id, id, word_of(code), static_cast<unsigned>(flags));
-  mine->made = id;
+  mine->put(Kind::task_create, ticks(), parent_id, id,
+            code_with(word_of(code), pack_flags(static_cast<unsigned>(flags))));
+  mine->making = true;
 }
 
 void on_return() {
   Writer* mine = own;
-  if (mine == nullptr || mine->made == 0) return;
-  mine->put(Kind::task_created, ticks(), mine->made);
-  mine->made = 0;
+  if (mine == nullptr || !mine->making) return;
+  mine->put(Kind::task_created, ticks());
+  mine->making = false;
 }
 
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   Writer* mine = writer();
   if (mine == nullptr) return;
-  mine->made = 0;
+  mine->making = false;
   put_counters(mine);
   const std::uint64_t prior_id = id_of(mine, prior);
   const std::uint64_t next_id = id_of(mine, next);
   const Moment now = moment();
-  mine->put(Kind::task_switch, now.ticks, prior_id, next_id,
-            static_cast<std::uint64_t>(status) | std::uint64_t{now.cpu} << 32);
+  mine->put(Kind::task_switch, now.ticks, with_note(prior_id, switch_low(status, now.cpu)),
+            with_note(next_id, switch_high(now.cpu)));
 }
 
 void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
@@ -297,7 +298,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_
   put_counters(mine);
   const Moment now = moment();
   if (endpoint == ompt_scope_end) {
-    mine->put(Kind::implicit_end, now.ticks, id_of(mine, task), static_cast<unsigned>(flags));
+    mine->put(Kind::implicit_end, now.ticks, id_of(mine, task));
     return;
   }
   task->value = mine->next_id();
@@ -318,9 +319,8 @@ void on_parallel_begin(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* re
             requested | std::uint64_t{static_cast<unsigned>(flags)} << 32, word_of(code));
 }
 
-void on_parallel_end(ompt_data_t* region, ompt_data_t* task, int, const void*) {
-  if (Writer* mine = writer())
-    mine->put(Kind::region_end, ticks(), id_of(mine, region), task == nullptr ? 0 : task->value);
+void on_parallel_end(ompt_data_t* region, ompt_data_t*, int, const void*) {
+  if (Writer* mine = writer()) mine->put(Kind::region_end, ticks(), id_of(mine, region));
 }
 
 void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
@@ -329,9 +329,9 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
   if (mine == nullptr) return;
   const std::uint64_t id = id_of(mine, task);
   if (endpoint == ompt_scope_begin)
-    mine->put(Kind::wait_begin, ticks(), id, static_cast<unsigned>(kind), word_of(code));
+    mine->put(Kind::wait_begin, ticks(), id, code_with(word_of(code), kind));
   else
-    mine->put(Kind::wait_end, ticks(), id, static_cast<unsigned>(kind));
+    mine->put(Kind::wait_end, ticks(), id);
 }
 
 void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
@@ -340,9 +340,9 @@ void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
   if (mine == nullptr) return;
   const std::uint64_t id = id_of(mine, task);
   if (endpoint == ompt_scope_begin)
-    mine->put(Kind::work_begin, ticks(), id, static_cast<unsigned>(kind), count, word_of(code));
+    mine->put(Kind::work_begin, ticks(), id, code_with(word_of(code), kind), count);
   else
-    mine->put(Kind::work_end, ticks(), id, static_cast<unsigned>(kind));
+    mine->put(Kind::work_end, ticks(), id);
 }
 
 void on_dispatch(ompt_data_t*, ompt_data_t* task, ompt_dispatch_t kind, ompt_data_t instance) {
@@ -351,7 +351,7 @@ void on_dispatch(ompt_data_t*, ompt_data_t* task, ompt_dispatch_t kind, ompt_dat
   const bool is_chunk = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk ||
                         kind == ompt_dispatch_distribute_chunk;
   const auto* chunk = is_chunk ? static_cast<const ompt_dispatch_chunk_t*>(instance.ptr) : nullptr;
-  mine->put(Kind::chunk, ticks(), id_of(mine, task), static_cast<unsigned>(kind),
+  mine->put(Kind::chunk, ticks(), with_note(id_of(mine, task), kind),
             chunk != nullptr ? chunk->start : instance.value, chunk != nullptr ? chunk->iterations : 1);
 }
 
@@ -366,7 +366,7 @@ void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void* code)
   const std::uint64_t began = mine->lock_wanted;
   mine->lock_wanted = 0;
   if (began != 0 && now - began >= kNoticedLockWait)
-    mine->put(Kind::lock_wait, now, static_cast<unsigned>(kind), lock, word_of(code), began);
+    mine->put(Kind::lock_wait, now, lock, code_with(word_of(code), kind), began);
 }
 
 // ---- begin and end

@@ -31,7 +31,6 @@ constexpr std::size_t kReserved = kWords[static_cast<unsigned>(Kind::stopped)];
 // had the number before it has left files.
 char prefix[PATH_MAX];
 pid_t process_id = 0;
-bool clock_tells_cpu = false;
 std::atomic<bool> stopped{true};
 std::atomic<int> stop_error{0};
 
@@ -41,20 +40,18 @@ bool fits_limit(std::uint64_t end) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
-// Disk for bytes [from, from + size) of the file, which are zeros. Not all file systems can promise it
-// without writing.
+// Disk for bytes [from, from + size) of the file, which are zeros. Written and not merely allocated: then
+// they lie in the page cache, where mapping them costs a quarter.
 int allocate(int file, off_t from, std::size_t size) {
+  static const char kZeros[kBlock] = {};
   if (!fits_limit(static_cast<std::uint64_t>(from) + size)) return EFBIG;
-  while (fallocate(file, 0, from, static_cast<off_t>(size)) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
-    static const char kZeros[4096] = {};
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t now = pwrite(file, kZeros, sizeof kZeros, from + static_cast<off_t>(done));
-      if (now < 0 && errno != EINTR) return errno;
-      if (now > 0) done += static_cast<std::size_t>(now);
-    }
-    return 0;
+  for (std::size_t done = 0; done < size;) {
+    const std::size_t left = size - done;
+    const ssize_t now =
+        pwrite(file, kZeros, left < sizeof kZeros ? left : sizeof kZeros, from + static_cast<off_t>(done));
+    if (now < 0 && errno != EINTR) return errno;
+    if (now == 0) return ENOSPC;
+    if (now > 0) done += static_cast<std::size_t>(now);
   }
   return 0;
 }
@@ -82,37 +79,65 @@ std::uint64_t nanoseconds() {
 }
 
 #if defined(__x86_64__)
-// The kernel keeps cpu | node << 12 in the register that comes with the time; what runs under another kernel
-// may see that one's.
-bool find_out_clock() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || (d & 1u << 27) == 0) return false;
+enum class CpuFrom { system, rdpid, rdtscp };
+CpuFrom cpu_from = CpuFrom::system;
+
+constexpr std::uint32_t kCpuMask = 0xfff;
+
+std::uint32_t read_pid() {
+  std::uint64_t value;
+  __asm__ volatile("rdpid %0" : "=r"(value));
+  return static_cast<std::uint32_t>(value) & kCpuMask;
+}
+
+// The kernel keeps cpu | node << 12 in a register that these instructions read; what runs under another
+// kernel may see that one's.
+template <class Read>
+bool agrees(Read read) {
   for (int i = 0; i < 8; ++i) {
-    unsigned before = 0;
-    unsigned after = 0;
-    __builtin_ia32_rdtscp(&before);
+    const std::uint32_t before = read();
     const int cpu = sched_getcpu();
-    __builtin_ia32_rdtscp(&after);
-    if (before == after && static_cast<int>(before & 0xfff) != cpu) return false;
+    if (before == read() && static_cast<int>(before) != cpu) return false;
   }
   return true;
 }
+
+void find_out_clock() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool has_rdpid = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1u << 22) != 0;
+  if (has_rdpid && agrees(read_pid)) {
+    cpu_from = CpuFrom::rdpid;
+    return;
+  }
+  const bool has_rdtscp = __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (d & 1u << 27) != 0;
+  const auto read = [] {
+    unsigned where = 0;
+    __builtin_ia32_rdtscp(&where);
+    return where & kCpuMask;
+  };
+  if (has_rdtscp && agrees(read)) cpu_from = CpuFrom::rdtscp;
+}
 #else
-bool find_out_clock() { return false; }
+void find_out_clock() {}
+#endif
+
+#ifndef MADV_POPULATE_WRITE
+constexpr int MADV_POPULATE_WRITE = 23;
 #endif
 
 }  // namespace
 
 Moment moment() {
 #if defined(__x86_64__)
-  if (HEARTH_LIKELY(clock_tells_cpu)) {
+  if (HEARTH_LIKELY(cpu_from == CpuFrom::rdpid)) return {ticks(), read_pid()};
+  if (cpu_from == CpuFrom::rdtscp) {
     unsigned where = 0;
     const std::uint64_t now = __builtin_ia32_rdtscp(&where);
-    return {now, where & 0xfff};
+    return {now, where & kCpuMask};
   }
 #endif
   const int cpu = sched_getcpu();
-  return {ticks(), cpu < 0 ? UINT32_MAX : static_cast<std::uint32_t>(cpu)};
+  return {ticks(), cpu < 0 ? kNoCpu : static_cast<std::uint32_t>(cpu)};
 }
 
 bool open_recording(const char* folder) {
@@ -135,7 +160,7 @@ bool open_recording(const char* folder) {
     }
   }
   ::close(file);
-  clock_tells_cpu = find_out_clock();
+  find_out_clock();
   stopped.store(false, std::memory_order_relaxed);
   return true;
 }
@@ -175,7 +200,7 @@ bool recording_stopped() { return stopped.load(std::memory_order_relaxed); }
 void leave_recording() { stopped.store(true, std::memory_order_relaxed); }
 
 Writer* Writer::make(std::uint32_t thread) {
-  if (recording_stopped()) return nullptr;
+  if (recording_stopped() || thread >= kMostThreads) return nullptr;
   void* memory = mmap(nullptr, sizeof(Writer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     stop_recording("no memory for a thread's recording", errno);
@@ -201,9 +226,10 @@ std::byte* Writer::map_window() {
   if (error == 0) error = allocate(file, from, kWindow);
   void* mapped = MAP_FAILED;
   if (error == 0) {
-    // Populated: one call instead of a fault for each page.
-    mapped = mmap(nullptr, kWindow, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, from);
+    mapped = mmap(nullptr, kWindow, PROT_READ | PROT_WRITE, MAP_SHARED, file, from);
     if (mapped == MAP_FAILED) error = errno;
+    // One call instead of a fault for each page; kernels before 5.14 do not know it.
+    if (error == 0) madvise(mapped, kWindow, MADV_POPULATE_WRITE);
   }
   if (file >= 0) ::close(file);
   if (error == 0) return static_cast<std::byte*>(mapped);

@@ -1,8 +1,8 @@
 // A thread's way into its spill file: append-only, without locks, and without system calls but once in
 // kWindow bytes.
 //
-// A Writer belongs to one thread. The part of the file that it writes into is allocated on the disk before it
-// is mapped, so that a full disk is an error of fallocate() and no signal. No file stays open: a program that
+// A Writer belongs to one thread. The part of the file that it writes into is filled with zeros before it is
+// mapped, so that a full disk is an error of pwrite() and no signal. No file stays open: a program that
 // closes descriptors it does not know harms nobody. What is written lies in the page cache at once, whatever
 // becomes of the process.
 #pragma once
@@ -64,7 +64,7 @@ class Writer {
   }
 
   // For the tool: what its thread is about.
-  std::uint64_t made = 0;         // the task that it is in the course of making
+  bool making = false;            // the runtime is at work on a task that was told of
   std::uint64_t lock_wanted = 0;  // ticks as it asked for a lock
   bool counts = false;            // `counters` are open
   Counters counters;

@@ -1,0 +1,205 @@
+// `hearth record`: run a program with the recorder in its OpenMP runtime, and make one file of what that
+// wrote.
+//
+// While the program runs, its threads write into spill files in a folder beside the file that is to be made
+// (record/spill.h). If the program, or this one, is killed, the folder stays and --recover reads it.
+#include "cli/record.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/symbols.h"
+#include "record/database.h"
+
+namespace hearth::cli {
+namespace {
+
+constexpr std::size_t kMostProblemsSaid = 8;
+
+template <typename... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print(stderr, "hearth: {}\n", fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// A file that is no recording is not written over.
+bool may_write(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return true;
+  if (is_recording(path)) return true;
+  say("{}: exists and is no recording; it is left alone. Choose another file with -o.", path);
+  return false;
+}
+
+std::vector<record::CodeName> names_of(const record::Recording& recording) {
+  // The address is that behind the call: one before it is in the construct's line.
+  std::map<std::string, std::set<std::uint64_t>> wanted;
+  for (const record::Code& code : recording.codes)
+    if (!code.module.empty() && code.offset != 0) wanted[code.module].insert(code.offset - 1);
+  std::map<std::string, std::map<std::uint64_t, Symbol>> found;
+  for (const auto& [module, offsets] : wanted) found[module] = find_symbols(module, offsets);
+  std::vector<record::CodeName> names(recording.codes.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const record::Code& code = recording.codes[i];
+    const auto module = found.find(code.module);
+    if (module == found.end()) continue;
+    const auto symbol = module->second.find(code.offset - 1);
+    if (symbol != module->second.end())
+      names[i] = {symbol->second.function, symbol->second.file, symbol->second.line};
+  }
+  return names;
+}
+
+/// What the recording cannot have, in words.
+std::string lacks(const record::Recording& recording) {
+  std::string text;
+  for (const record::Process& process : recording.processes) {
+    if (process.footprints) continue;
+    text = fmt::format(
+        "{} does not tell tools how long the data is that tasks name: there are dependences, but no "
+        "footprints.",
+        process.text.runtime.empty() ? "The runtime" : process.text.runtime);
+    if (!process.creations)
+      text += " Nor does it tell when the making of a task is over: that time counts as its creator's work.";
+  }
+  return text;
+}
+
+bool convert(const std::string& folder, const std::string& file) {
+  record::Recording recording;
+  {
+    Progress progress("reading");
+    recording =
+        record::assemble(folder, [&](std::uint64_t done, std::uint64_t all) { progress.update(done, all); });
+  }
+  if (recording.processes.empty()) {
+    say("{}: nothing was recorded. Either no process loaded an OpenMP runtime that knows tools (Hearth, "
+        "LLVM's and "
+        "Intel's do, GNU's does not), or none got as far as a region.",
+        folder);
+    return false;
+  }
+  std::string command;
+  for (const record::Process& process : recording.processes)
+    if (command.empty()) command = process.text.command;
+  const std::vector<std::pair<std::string, std::string>> meta = {
+      {"schema", "1"},
+      {"hearth", HEARTH_VERSION},
+      {"command", command},
+      {"runtime", recording.processes.front().text.runtime},
+      {"recorded", fmt::format("{}", recording.realtime)},
+      {"lacks", lacks(recording)},
+  };
+  std::string wrong;
+  {
+    Progress progress("writing");
+    wrong =
+        record::write_database(recording, names_of(recording), meta, file,
+                               [&](std::uint64_t done, std::uint64_t all) { progress.update(done, all); });
+  }
+  if (!wrong.empty()) {
+    say("{}: cannot be written: {}. What was recorded stays in {}: hearth record --recover {}", file, wrong,
+        folder, folder);
+    return false;
+  }
+  std::size_t explicit_tasks = 0;
+  for (const record::Task& task : recording.tasks)
+    explicit_tasks += task.kind != record::Task::Kind::initial && task.kind != record::Task::Kind::implicit;
+  say("{}: {} task{} and {} region{} on {} thread{} in {} process{}.", file, explicit_tasks,
+      explicit_tasks == 1 ? "" : "s", recording.regions.size(), recording.regions.size() == 1 ? "" : "s",
+      recording.threads.size(), recording.threads.size() == 1 ? "" : "s", recording.processes.size(),
+      recording.processes.size() == 1 ? "" : "es");
+  if (!lacks(recording).empty()) say("{}", lacks(recording));
+  for (std::size_t i = 0; i < recording.problems.size() && i < kMostProblemsSaid; ++i)
+    say("{}{}{}.", recording.problems[i].where, recording.problems[i].where.empty() ? "" : ": ",
+        recording.problems[i].what);
+  if (recording.problems.size() > kMostProblemsSaid)
+    say("and {} more, in the file's table \"problem\".", recording.problems.size() - kMostProblemsSaid);
+  return true;
+}
+
+void prepend(const char* variable, const std::string& entry) {
+  const char* before = std::getenv(variable);
+  const std::string value = before == nullptr || *before == '\0' ? entry : entry + ":" + before;
+  setenv(variable, value.c_str(), 1);
+}
+
+std::string default_file(const std::string& program) {
+  return std::filesystem::path(program).filename().string() + ".db";
+}
+
+int recover(const RecordRequest& request) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(request.recover, error)) {
+    say("{}: is no folder.", request.recover);
+    return kExitUsage;
+  }
+  std::filesystem::path folder(request.recover);
+  if (!folder.has_filename()) folder = folder.parent_path();
+  const std::string file = !request.file.empty()            ? request.file
+                           : folder.extension() == ".spill" ? (folder.parent_path() / folder.stem()).string()
+                                                            : folder.string() + ".db";
+  if (!may_write(file)) return kExitUsage;
+  return convert(folder.string(), file) ? 0 : kExitDiffers;
+}
+
+}  // namespace
+
+bool is_recording(const std::string& path) {
+  char head[72] = "";
+  std::ifstream in(path, std::ios::binary);
+  in.read(head, sizeof head);
+  // SQLite keeps its user's mark there, highest byte first.
+  return in.gcount() == sizeof head && std::memcmp(head, "SQLite format 3", 16) == 0 &&
+         std::memcmp(head + 68, "HREC", 4) == 0;
+}
+
+int record_main(const RecordRequest& request) {
+  if (!request.recover.empty()) return recover(request);
+  const std::string file = request.file.empty() ? default_file(request.run.command.front()) : request.file;
+  if (!may_write(file)) return kExitUsage;
+  const Installation installation = find_installation();
+  if (installation.record.empty()) {
+    say("libhearth-record.so is missing from this installation (looked in lib/hearth and lib beside the "
+        "folder of "
+        "this program).");
+    return kExitNotExecutable;
+  }
+  std::error_code error;
+  const std::string folder = std::filesystem::absolute(file + ".spill", error).string();
+  if (mkdir(folder.c_str(), 0777) != 0) {
+    if (errno == EEXIST)
+      say("{}: is there already, from a recording that was not ended. Read it with hearth record --recover "
+          "{}, or remove "
+          "it.",
+          folder, folder);
+    else
+      say("{}: {}", folder, std::strerror(errno));
+    return kExitUsage;
+  }
+  setenv("HEARTH_RECORD", folder.c_str(), 1);
+  setenv("HEARTH_RECORD_COUNTERS", request.counters ? "1" : "0", 1);
+  setenv("OMP_TOOL", "enabled", 1);
+  prepend("OMP_TOOL_LIBRARIES", installation.record);
+  if (request.stock) setenv("HEARTH", "off", 1);
+  bool good = false;
+  bool ran = false;
+  const int status = run_main(request.run, [&] {
+    ran = true;
+    good = convert(folder, file);
+    // The end of the program may be the end of this process.
+    if (good || std::filesystem::is_empty(folder, error)) std::filesystem::remove_all(folder, error);
+    std::fflush(stdout);
+  });
+  if (!ran) std::filesystem::remove(folder, error);
+  return status != 0 || !ran ? status : good ? 0 : kExitDiffers;
+}
+
+}  // namespace hearth::cli

@@ -1,0 +1,66 @@
+#include "cli/recording_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "cli/record.h"
+
+namespace hearth::cli {
+
+std::int64_t Row::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+std::int64_t Row::integer_or(int column, std::int64_t otherwise) const {
+  return is_null(column) ? otherwise : integer(column);
+}
+bool Row::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+std::string Row::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return text == nullptr
+             ? std::string()
+             : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+RecordingFile::~RecordingFile() { sqlite3_close(database_); }
+
+std::string RecordingFile::open(const std::string& path) {
+  path_ = path;
+  if (access(path.c_str(), R_OK) != 0) return fmt::format("{}: {}", path, std::strerror(errno));
+  if (!is_recording(path)) return fmt::format("{}: is no recording of hearth record", path);
+  if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READONLY, nullptr) != SQLITE_OK)
+    return fmt::format("{}: {}", path, sqlite3_errmsg(database_));
+  std::string schema;
+  if (!query("SELECT value FROM meta WHERE key = 'schema'", [&](const Row& row) { schema = row.text(0); }))
+    return wrong_;
+  if (schema != "1") return fmt::format("{}: has schema \"{}\"; this hearth reads 1", path, schema);
+  bool whole = true;
+  if (!query("PRAGMA quick_check(1)", [&](const Row& row) { whole = row.text(0) == "ok"; })) return wrong_;
+  return whole ? "" : fmt::format("{}: is damaged or was cut: sqlite's check of it fails", path);
+}
+
+bool RecordingFile::query(const char* sql, const std::function<void(const Row&)>& each) {
+  sqlite3_stmt* statement = nullptr;
+  int result = sqlite3_prepare_v2(database_, sql, -1, &statement, nullptr);
+  if (result == SQLITE_OK)
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) each(Row(statement));
+  if (result != SQLITE_DONE && wrong_.empty())
+    wrong_ = fmt::format("{}: {}", path_, sqlite3_errmsg(database_));
+  sqlite3_finalize(statement);
+  return result == SQLITE_DONE;
+}
+
+std::int64_t RecordingFile::number(const char* sql) {
+  std::int64_t value = 0;
+  query(sql, [&](const Row& row) { value = row.integer(0); });
+  return value;
+}
+
+std::string RecordingFile::text(const char* sql) {
+  std::string value;
+  query(sql, [&](const Row& row) { value = row.text(0); });
+  return value;
+}
+
+}  // namespace hearth::cli

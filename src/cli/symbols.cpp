@@ -1,0 +1,61 @@
+#include "cli/symbols.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace hearth::cli {
+namespace {
+
+std::string quoted(const std::string& path) {
+  std::string text = "'";
+  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+bool read_line(std::FILE* from, std::string& line) {
+  char text[4096];
+  line.clear();
+  while (std::fgets(text, sizeof text, from) != nullptr) {
+    line += text;
+    if (line.back() != '\n') continue;
+    line.pop_back();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::map<std::uint64_t, Symbol> find_symbols(const std::string& module,
+                                             const std::set<std::uint64_t>& offsets) {
+  constexpr std::size_t kAtOnce = 500;  // a command line has its limits
+  std::map<std::uint64_t, Symbol> found;
+  if (module.empty() || module[0] != '/') return found;
+  const std::vector<std::uint64_t> all(offsets.begin(), offsets.end());
+  for (std::size_t first = 0; first < all.size(); first += kAtOnce) {
+    std::string command = fmt::format("addr2line -f -C -e {}", quoted(module));
+    const std::size_t end = std::min(all.size(), first + kAtOnce);
+    for (std::size_t i = first; i < end; ++i) command += fmt::format(" {:#x}", all[i]);
+    std::FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
+    if (pipe == nullptr) break;
+    std::string function;
+    std::string place;
+    for (std::size_t i = first; i < end && read_line(pipe, function) && read_line(pipe, place); ++i) {
+      Symbol& symbol = found[all[i]];
+      if (function.find("??") == std::string::npos) symbol.function = function;
+      const std::size_t note = place.find(" (discriminator");
+      if (note != std::string::npos) place.resize(note);
+      const std::size_t colon = place.rfind(':');
+      if (place.find("??") != std::string::npos || colon == std::string::npos) continue;
+      symbol.line = std::atoi(place.c_str() + colon + 1);
+      if (symbol.line != 0) symbol.file = place.substr(0, colon);
+    }
+    pclose(pipe);
+  }
+  return found;
+}
+
+}  // namespace hearth::cli

@@ -1,0 +1,79 @@
+// Reading a recording folder: spill files record by record, and the processes' text files.
+//
+// Files may come from a program that was killed, a disk that was full or a copy that was cut: what is whole
+// is delivered, and what is not is named. Nothing in a file is trusted. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <string>
+#include <vector>
+
+#include "record/spill.h"
+
+namespace hearth::record {
+
+struct Problem {
+  std::string where;  // a file, and where in it
+  std::string what;
+};
+
+/// A record whose length fits its kind; the words after the first.
+struct Record {
+  Kind kind = Kind::none;
+  std::uint64_t ticks = 0;
+  const std::uint64_t* words = nullptr;
+  std::size_t items = 0;  // of its list
+};
+
+struct ClockPair {
+  std::uint64_t ticks = 0;
+  std::uint64_t nanoseconds = 0;  // CLOCK_MONOTONIC
+};
+
+/// What a spill file held.
+struct SpillSummary {
+  std::uint64_t blocks = 0;
+  std::uint64_t records = 0;
+  std::uint64_t damaged_blocks = 0;
+  bool cut = false;              // the file ends within a block
+  bool ended = false;            // the thread's end is there
+  bool stopped = false;          // recording was given up
+  std::vector<ClockPair> clock;  // the first and the last
+};
+
+/// Calls `visit` for each record of the file, in order.
+SpillSummary read_spill(std::istream& in, const std::string& name,
+                        const std::function<void(const Record&)>& visit, std::vector<Problem>& problems);
+
+struct Module {
+  std::uint64_t base = 0, begin = 0, end = 0;
+  std::string path;
+};
+
+/// A process's text file.
+struct ProcessText {
+  std::int64_t pid = 0, parent_pid = 0;
+  std::string runtime, host, command;
+  std::vector<ClockPair> clock;
+  std::uint64_t realtime = 0;                      // at the first of them
+  std::vector<std::pair<int, std::string>> nodes;  // and their processors, as the kernel lists them
+  std::vector<Module> modules;
+  std::vector<std::string> untold;                               // what the runtime does not tell tools
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> threads;  // that ended, and their blocks
+  std::string counters_refused, stopped;
+  bool ended = false;
+};
+ProcessText read_process(std::istream& in, const std::string& name, std::vector<Problem>& problems);
+
+/// The files of a process.
+struct ProcessFiles {
+  std::filesystem::path text;
+  std::vector<std::pair<std::uint32_t, std::filesystem::path>> spills;  // by thread
+};
+/// Of all processes in the folder, by name.
+std::vector<ProcessFiles> find_processes(const std::filesystem::path& folder, std::vector<Problem>& problems);
+
+}  // namespace hearth::record

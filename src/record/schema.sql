@@ -1,0 +1,67 @@
+-- The tables and views of a recording (docs/recording.md). Times are nanoseconds since the recording began.
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE problem(place TEXT, text TEXT);
+CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, parent_pid INTEGER, runtime TEXT, host TEXT, command TEXT,
+  complete INTEGER, footprints INTEGER, creations INTEGER, forks INTEGER);
+CREATE TABLE cpu(process INTEGER, cpu INTEGER, node INTEGER, PRIMARY KEY(process, cpu)) WITHOUT ROWID;
+CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER, number INTEGER, kernel_id INTEGER, type TEXT,
+  begin_ns INTEGER, end_ns INTEGER, complete INTEGER);
+CREATE TABLE code(id INTEGER PRIMARY KEY, process INTEGER, module TEXT, offset INTEGER, function TEXT, file TEXT,
+  line INTEGER, name TEXT);
+CREATE TABLE region(id INTEGER PRIMARY KEY, key INTEGER, process INTEGER, parent INTEGER, anchor INTEGER, step TEXT,
+  code INTEGER, requested INTEGER, team INTEGER, league INTEGER, begin_ns INTEGER, end_ns INTEGER);
+CREATE TABLE task(id INTEGER PRIMARY KEY, key INTEGER, process INTEGER, parent INTEGER, region INTEGER, anchor INTEGER,
+  step TEXT, kind TEXT, code INTEGER, untied INTEGER, undeferred INTEGER, final INTEGER, outcome TEXT, creator INTEGER,
+  created_ns INTEGER, creation_ns INTEGER, thread INTEGER, cpu INTEGER, begin_ns INTEGER, end_ns INTEGER,
+  work_ns INTEGER, wait_ns INTEGER, create_ns INTEGER, cycles INTEGER, instructions INTEGER, cache_misses INTEGER);
+CREATE TABLE span(task INTEGER, thread INTEGER, cpu INTEGER, begin_ns INTEGER, end_ns INTEGER);
+CREATE TABLE wait(task INTEGER, thread INTEGER, kind TEXT, code INTEGER, begin_ns INTEGER, end_ns INTEGER,
+  idle_ns INTEGER);
+CREATE TABLE loop(id INTEGER PRIMARY KEY, task INTEGER, thread INTEGER, kind TEXT, construct INTEGER, code INTEGER,
+  iterations INTEGER, begin_ns INTEGER, end_ns INTEGER);
+CREATE TABLE chunk(loop INTEGER, task INTEGER, thread INTEGER, first INTEGER, iterations INTEGER, begin_ns INTEGER,
+  end_ns INTEGER);
+CREATE TABLE dependence(task INTEGER, nth INTEGER, address INTEGER, kind TEXT);
+CREATE TABLE footprint(task INTEGER, nth INTEGER, address INTEGER, length INTEGER, rows INTEGER, pitch INTEGER,
+  access TEXT, inferred INTEGER, stated INTEGER, decides INTEGER);
+CREATE TABLE edge(task INTEGER, predecessor INTEGER);
+
+-- Where a task's construct is: "file:line", or what is known.
+CREATE VIEW construct AS
+  SELECT t.id AS task, coalesce(c.name, t.kind) AS construct FROM task t LEFT JOIN code c ON c.id = t.code;
+-- The work of each construct: how many tasks, how long they ran, how evenly.
+CREATE VIEW work_by_construct AS
+  SELECT coalesce(c.name, t.kind) AS construct, t.kind, count(*) AS tasks, sum(t.work_ns) AS work_ns,
+    avg(t.work_ns) AS mean_ns, min(t.work_ns) AS least_ns, max(t.work_ns) AS most_ns, sum(t.wait_ns) AS wait_ns,
+    sum(t.create_ns) AS create_ns, avg(t.begin_ns - t.created_ns) AS mean_delay_ns
+  FROM task t LEFT JOIN code c ON c.id = t.code GROUP BY 1, 2 ORDER BY work_ns DESC;
+-- Who ran what: spans by thread, processor and node.
+CREATE VIEW who_ran_what AS
+  SELECT s.thread, s.cpu, p.node, coalesce(c.name, t.kind) AS construct, count(DISTINCT s.task) AS tasks,
+    sum(s.end_ns - s.begin_ns) AS ns
+  FROM span s JOIN task t ON t.id = s.task LEFT JOIN code c ON c.id = t.code
+    LEFT JOIN cpu p ON p.process = t.process AND p.cpu = s.cpu
+  GROUP BY 1, 2, 3, 4 ORDER BY 1, ns DESC;
+-- Waiting, by what it was for.
+CREATE VIEW waiting AS
+  SELECT w.kind, c.name AS place, count(*) AS waits, sum(w.end_ns - w.begin_ns) AS ns, sum(w.idle_ns) AS idle_ns,
+    max(w.idle_ns) AS longest_idle_ns
+  FROM wait w LEFT JOIN code c ON c.id = w.code GROUP BY 1, 2 ORDER BY idle_ns DESC;
+-- What a thread's time went into.
+CREATE VIEW thread_time AS
+  SELECT h.id AS thread, h.process, h.number, h.end_ns - h.begin_ns AS ns,
+    (SELECT sum(s.end_ns - s.begin_ns) FROM span s WHERE s.thread = h.id) AS in_tasks_ns,
+    (SELECT sum(w.idle_ns) FROM wait w WHERE w.thread = h.id) AS idle_ns
+  FROM thread h;
+-- What can be compared with another run: a task's key is the same there.
+CREATE VIEW comparable AS
+  SELECT t.key, coalesce(c.name, t.kind) AS construct, t.work_ns FROM task t LEFT JOIN code c ON c.id = t.code
+  WHERE t.end_ns IS NOT NULL;
+-- The path of child numbers that the key is made from. An anchor below 0 is the region -1 - anchor.
+CREATE VIEW path AS
+  WITH RECURSIVE place(id, anchor, step) AS (
+      SELECT id, anchor, step FROM task UNION ALL SELECT -1 - id, anchor, step FROM region),
+    up(start, anchor, path) AS (
+      SELECT id, anchor, step FROM place
+      UNION ALL SELECT u.start, p.anchor, p.step || '/' || u.path FROM up u JOIN place p ON p.id = u.anchor)
+  SELECT start AS task, path FROM up WHERE anchor IS NULL AND start >= 0;
