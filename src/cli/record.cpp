@@ -95,6 +95,7 @@ bool convert(const std::string& folder, const std::string& file) {
       {"command", command},
       {"runtime", recording.processes.front().text.runtime},
       {"recorded", fmt::format("{}", recording.realtime)},
+      {"ticks_per_ns", fmt::format("{:.6f}", recording.ticks_per_ns)},
       {"lacks", lacks(recording)},
   };
   std::string wrong;

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -10,6 +12,19 @@
 #include "cli/record.h"
 
 namespace hearth::cli {
+namespace {
+
+/// The file's length as its own head has it; 0: it has none.
+std::uint64_t stated_length(const std::string& path) {
+  unsigned char head[32] = {};
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(head), sizeof head);
+  const std::uint64_t page = head[16] * 256u + head[17];
+  const std::uint64_t pages = std::uint64_t{head[28]} << 24 | head[29] << 16 | head[30] << 8 | head[31];
+  return (page == 1 ? 65536 : page) * pages;
+}
+
+}  // namespace
 
 std::int64_t Row::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 std::int64_t Row::integer_or(int column, std::int64_t otherwise) const {
@@ -29,6 +44,12 @@ std::string RecordingFile::open(const std::string& path) {
   path_ = path;
   if (access(path.c_str(), R_OK) != 0) return fmt::format("{}: {}", path, std::strerror(errno));
   if (!is_recording(path)) return fmt::format("{}: is no recording of hearth record", path);
+  std::error_code error;
+  const std::uint64_t length = std::filesystem::file_size(path, error);
+  const std::uint64_t stated = stated_length(path);
+  if (error || length != stated)
+    return fmt::format("{}: has {} bytes and should have {}: it was cut or written over", path, length,
+                       stated);
   if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READONLY, nullptr) != SQLITE_OK)
     return fmt::format("{}: {}", path, sqlite3_errmsg(database_));
   std::string schema;

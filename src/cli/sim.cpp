@@ -23,6 +23,8 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/record.h"
+#include "cli/recording_workload.h"
 #include "policy/policies.h"
 #include "runtime/settings.h"
 #include "sim/generators.h"
@@ -152,9 +154,17 @@ sim::Workload make_workload(const Request& request) {
   if (request.program.empty())
     throw UsageError{fmt::format("a program is needed; legal: {}", joined(program_names()))};
   const sim::Generator* generator = sim::find_generator(request.program);
+  if (generator == nullptr && (request.program.ends_with(".db") || is_recording(request.program))) {
+    if (!request.settings.empty()) refuse("--set", request.settings[0], "a recording has no settings");
+    RecordedWorkload recorded = load_workload(request.program);
+    if (!recorded.ok()) throw UsageError{recorded.error};
+    if (!recorded.remarks.empty()) fmt::print(stderr, "hearth: sim: {}\n", recorded.remarks);
+    return std::move(recorded.workload);
+  }
   if (generator == nullptr) {
-    throw UsageError{fmt::format("\"{}\": there is no such program to simulate; legal: {}", request.program,
-                                 joined(program_names()))};
+    throw UsageError{
+        fmt::format("\"{}\": there is no such program to simulate; legal: a file of hearth record, {}",
+                    request.program, joined(program_names()))};
   }
   sim::Generated generated = sim::generate(*generator, request.settings);
   if (!generated.ok()) throw UsageError{fmt::format("--set: {}: {}", request.program, generated.error)};
@@ -485,9 +495,11 @@ int run(const Request& request) {
 
 void register_sim(CLI::App& app) {
   const auto request = std::make_shared<Request>();
-  CLI::App* sim = app.add_subcommand(
-      "sim", "Simulate a benchmark on a machine, under several policies and distributions of its data");
-  sim->add_option("program", request->program, "What is simulated: a name that --list tells");
+  CLI::App* sim = app.add_subcommand("sim",
+                                     "Simulate a recorded program or a benchmark on a machine, under several "
+                                     "policies and distributions of its data");
+  sim->add_option("program", request->program,
+                  "What is simulated: a file of hearth record, or a name that --list tells");
   sim->add_flag("--list", request->list, "Print the programs and their settings");
   sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")
       ->type_name("MACHINE");

@@ -694,7 +694,9 @@ class FolderAssembly {
     if (assembly.strange() != 0)
       problem(out_.processes[process].name,
               std::to_string(assembly.strange()) + " records contradict others or name tasks that cannot be");
-    convert_times(out_, from, calibrate(clock, out_.processes[process].name, out_.problems));
+    const Clock rate = calibrate(clock, out_.processes[process].name, out_.problems);
+    if (process == 0) out_.ticks_per_ns = 1 / rate.rate;
+    convert_times(out_, from, rate);
     cut_at_regions_end(out_, from);
   }
 

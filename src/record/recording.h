@@ -154,6 +154,8 @@ struct Recording {
   std::vector<Problem> problems;
   std::uint64_t records = 0;
   std::uint64_t realtime = 0;  // as the recording began
+  double ticks_per_ns =
+      0;  // of the first process's clock, which on most machines runs at the nominal frequency
 };
 
 /// Tasks and regions share their numbers: a region's index in that order has this bit.
