@@ -16,6 +16,7 @@
 
 #include "base/parse.h"
 #include "cli/archive.h"
+#include "cli/measure.h"
 #include "topology/current.h"
 #include "topology/quota.h"
 #include "topology/sysfs.h"
@@ -40,6 +41,8 @@ struct TopoOptions {
   std::string location;
   std::string replay;
   std::string gather;
+  bool measure = false;
+  measure::Options measuring;
 };
 
 // ---- words
@@ -606,13 +609,30 @@ void register_topo(CLI::App& app) {
       topo->add_option("--replay", options->replay, "Show the machine recorded in this file")
           ->type_name("FILE.tar.gz")
           ->excludes(machine);
-  topo->add_option("--gather", options->gather, "Record this machine into a file, for a bug report")
-      ->type_name("FILE.tar.gz")
-      ->excludes(machine)
-      ->excludes(replay);
+  CLI::Option* gather =
+      topo->add_option("--gather", options->gather, "Record this machine into a file, for a bug report")
+          ->type_name("FILE.tar.gz")
+          ->excludes(machine)
+          ->excludes(replay);
+  CLI::Option* measure =
+      topo->add_flag("--measure", options->measure, "Measure this machine: print a model of it")
+          ->excludes(machine)
+          ->excludes(replay)
+          ->excludes(gather);
+  topo->add_option("--write", options->measuring.file, "Write the model to this file instead")
+      ->type_name("FILE.toml")
+      ->needs(measure);
+  topo->add_flag("--quick", options->measuring.quick, "Measure for seconds instead of minutes")
+      ->needs(measure);
   topo->callback([options] {
     try {
-      run(*options);
+      if (options->measure) {
+        if (const int status = measure::run(options->measuring); status != 0) throw CLI::RuntimeError(status);
+      } else {
+        run(*options);
+      }
+    } catch (const CLI::RuntimeError&) {
+      throw;
     } catch (const std::exception& error) {
       fmt::print(stderr, "hearth: topo: {}\n", error.what());
       throw CLI::RuntimeError(1);

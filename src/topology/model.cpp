@@ -413,9 +413,11 @@ class ModelReader : ModelToml {
         machine_.distance_source = DistanceSource::slit;
       }
     }
-    if (latency != nullptr && only(*latency, "[latency]", {"mark", "read_ns", "write_ns"})) {
+    if (latency != nullptr && only(*latency, "[latency]", {"mark", "read_ns", "write_ns", "loaded_ns"})) {
+      Matrix<float> loaded;
       pairs(*latency, "read_ns", 0.1, 1e6, true, machine_.read_latency_ns);
       pairs(*latency, "write_ns", 0.1, 1e6, false, machine_.write_latency_ns);
+      pairs(*latency, "loaded_ns", 0.1, 1e6, false, loaded);
     }
     if (bandwidth != nullptr && only(*bandwidth, "[bandwidth]", {"mark", "mbs"}))
       pairs(*bandwidth, "mbs", 1, 1e9, false, machine_.bandwidth_mbs);
@@ -428,7 +430,8 @@ class ModelReader : ModelToml {
   }
 
   // [[...], ...] or {local = , same_package = , other_package = }, either of them perhaps as {value = ...,
-  // mark = ...}. With `whole`, no pair may stay unknown.
+  // mark = ...}. With `whole`, no pair may stay unknown, which is 0 in a square; from nodes without CPUs and
+  // to nodes without memory there is nothing to know.
   bool pairs(const toml::table& table, const char* key, double least, double most, bool whole,
              Matrix<float>& out) {
     const toml::node* node = table.get(key);
@@ -483,8 +486,12 @@ class ModelReader : ModelToml {
       if (row == nullptr || row->size() != size)
         return fail(*rows->get(a), format("row %zu of \"%s\" does not have %zu numbers", a, key, size));
       for (std::size_t b = 0; b < size; ++b) {
+        const bool unknown = !whole || (&out == &machine_.read_latency_ns &&
+                                        (machine_.nodes[a].cpus.empty() || !machine_.nodes[b].has_memory));
         double value = 0;
-        if (!number(*row->get(b), key, least, most, value)) return false;
+        const toml::node& cell = *row->get(b);
+        if (unknown && cell.value<double>().value_or(-1) == 0) continue;
+        if (!number(cell, key, least, most, value)) return false;
         out.at(a, b) = static_cast<float>(value);
       }
     }
