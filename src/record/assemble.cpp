@@ -535,7 +535,8 @@ Clock calibrate(const std::vector<ClockPair>& pairs, const std::string& name,
     problems.push_back(
         {name, "the clock's readings contradict each other; its rate is taken from this machine"});
   }
-  clock.rate = measure_rate();
+  static const double rate_here = measure_rate();
+  clock.rate = rate_here;
   return clock;
 }
 

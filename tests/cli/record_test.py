@@ -375,6 +375,60 @@ class Record(unittest.TestCase):
         self.assertIn("EVENT_TYPE", (SHOP.folder / "trace.pcf").read_text())
         self.assertIn("LEVEL THREAD SIZE 2", (SHOP.folder / "trace.row").read_text())
 
+    def simulated(self, path, *options):
+        out = SHOP.folder / "sim.json"
+        result = hearth("sim", path, "--machine", "opteron-6172x4", "--nominal", "--seeds", "1", "--policy", "work-stealing",
+                        "--distribution", "fine", "--json", out, *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result, json.loads(out.read_text())
+
+    def test_a_recording_is_simulated(self):
+        # Tasks that stream, four over each pair of blocks, one after the other.
+        source = r"""
+#include <stdlib.h>
+enum { BLOCKS = 16, LENGTH = 1 << 15, ROUNDS = 4 };
+int main(void) {
+  double *x = calloc(BLOCKS * LENGTH, 8), *y = calloc(BLOCKS * LENGTH, 8);
+#pragma omp parallel
+#pragma omp single
+  for (int r = 0; r < ROUNDS; r++)
+    for (int i = 0; i < BLOCKS; i++) {
+      double *from = x + (long)i * LENGTH, *to = y + (long)i * LENGTH;
+#pragma omp task depend(in : from[0 : LENGTH]) depend(inout : to[0 : LENGTH])
+      for (int k = 0; k < LENGTH; k++) to[k] += 2 * from[k] + r;
+    }
+  return y[0] != 6;
+}
+"""
+        program_of_blocks = SHOP.compile("blocks", source, "-fopenmp", compiler=CLANG)
+        result, path = recorded(program_of_blocks)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(one(path, "SELECT count(*) FROM edge"), 16 * 3)
+        _, json_of_run = self.simulated(path)
+        self.assertEqual(json_of_run["tasks"], 64)
+        self.assertLess(json_of_run["unexplained"], 0.5)
+        (way,) = json_of_run["ways"]
+        self.assertGreaterEqual(way["runs"][0]["bytes"] + way["runs"][0]["cache_hit_bytes"], 16 * 8 << 15)
+        # Rounds wait for each other: no faster than four of a block's tasks, whatever the number of threads.
+        self.assertGreaterEqual(way["runs"][0]["ms"], 4 * 2 * (8 << 15) / 60e6)
+        result, _ = self.simulated(path, "--threads", "1")
+        self.assertNotIn("no footprint", result.stderr)
+
+    def test_a_recording_without_footprints_is_simulated_with_a_word(self):
+        _, path = recorded(program(CLANG), options=("--runtime", "stock"), env={"OMP_NUM_THREADS": 2})
+        result, json_of_run = self.simulated(path)
+        self.assertEqual(json_of_run["unexplained"], 1)
+        self.assertIn("No task has a footprint", result.stderr)
+        self.assertIn("100 % of the tasks' time is not explained", result.stdout)
+        self.assertGreaterEqual(json_of_run["tasks"], FIB_TASKS + 16)
+        copy = SHOP.folder / "sim_cut.db"
+        shutil.copy(path, copy)
+        os.truncate(copy, path.stat().st_size - 1)
+        result = hearth("sim", copy, "--machine", "opteron-6172x4")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("it was cut", result.stderr)
+        self.assertEqual(hearth("sim", SHOP.folder / "nowhere.db", "--machine", "opteron-6172x4").returncode, 2)
+
     def test_wrong_usage_and_nothing_to_record(self):
         clean = program(CLANG)
         self.assertEqual(hearth("record").returncode, 2)
