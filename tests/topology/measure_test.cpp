@@ -1,11 +1,13 @@
 // What `hearth topo --measure` writes, for recorded machines that no test can measure: it reads back, and
 // says what the machine is.
 #include "cli/measure.h"
+#include "cli/measure_kernels.h"
 
 #include <gtest/gtest.h>
 
 #include "sim/parameters.h"
 #include "support.h"
+#include "topology/current.h"
 #include "topology/model.h"
 
 namespace hearth::topology::test {
@@ -67,6 +69,49 @@ TEST(MeasuredModel, ReadsBackAsTheMachineThatItIs) {
     EXPECT_EQ(parameters.parameters.create_ns.mark, 'A');
     EXPECT_FALSE(parameters.parameters.create_ns.known());
   }
+}
+
+// With the binding that several nodes need, on however few there are here.
+TEST(MeasuredArray, IsOnTheNodeThatWasAskedForOrSaysWhyNot) {
+  using cli::measure::Array;
+  using cli::measure::Binding;
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  const Machine here = read_sysfs(SystemRoot(), allowance());
+  const Location& location = here.locations.front();
+  const unsigned node = here.nodes[static_cast<std::size_t>(location.node)].os;
+  const unsigned cpu = here.usable.first();
+
+  const Array good(kBytes, node, false, cpu, true);
+  ASSERT_TRUE(good.usable());
+  EXPECT_EQ(good.binding(), good.bind_error() == 0 ? Binding::bound : Binding::first_touch);
+  lay_cycle(good, kBytes, 64);
+  EXPECT_GT(chase_ns(good, cpu, 0, false), 0);
+
+  constexpr unsigned kNowhere = 900;
+  if (here.node_index(kNowhere) >= 0) GTEST_SKIP() << "a machine with a node 900";
+  const Array far(kBytes, kNowhere, false, cpu, false);
+  EXPECT_FALSE(far.usable());
+  EXPECT_NE(far.bind_error(), 0);
+  const cli::measure::MoveCost cost = move_cost(good, 2, kNowhere, node);
+  EXPECT_LT(cost.one, 0);
+}
+
+TEST(MeasuredArray, ACycleVisitsEveryLineOnce) {
+  constexpr std::size_t kBytes = std::size_t{2} << 20;
+  constexpr std::size_t kLine = 64;
+  const cli::measure::Array array(kBytes, 0, true, allowance().cpus.first(), true);
+  ASSERT_TRUE(array.usable());
+  lay_cycle(array, kBytes, kLine);
+  std::vector<bool> seen(kBytes / kLine, false);
+  const char* at = array.data();
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto line = static_cast<std::size_t>(at - array.data()) / kLine;
+    ASSERT_LT(line, seen.size());
+    ASSERT_FALSE(seen[line]) << "after " << i << " steps";
+    seen[line] = true;
+    at = reinterpret_cast<const char*>(*reinterpret_cast<const std::uint64_t*>(at));
+  }
+  EXPECT_EQ(at, array.data());
 }
 
 }  // namespace
