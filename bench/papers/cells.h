@@ -20,6 +20,7 @@ struct Visit {
   const topology::Machine& machine;
   const sim::Parameters& parameters;
   std::uint64_t seed = 0;
+  bool drawn = false;  // parameters are a draw: cells that no claim needs and that take long are left out
   bool quick = false;  // sizes that take no time, to see that all of it runs
 };
 

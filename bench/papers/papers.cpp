@@ -93,10 +93,10 @@ void visit_all(std::vector<Model>& models, const Arguments& arguments) {
       Model& model = *job.model;
       if (job.drawn) {
         const sim::Parameters drawn = model.parameters.drawn(draw(model.ranges.size(), job.index));
-        model.draws[job.index] = model.visit({model.machine, drawn, job.index + 1, arguments.quick});
+        model.draws[job.index] = model.visit({model.machine, drawn, job.index + 1, true, arguments.quick});
       } else {
         model.seeds[job.index] =
-            model.visit({model.machine, model.parameters, job.index + 1, arguments.quick});
+            model.visit({model.machine, model.parameters, job.index + 1, false, arguments.quick});
       }
       progress.one_more();
     }
@@ -123,9 +123,11 @@ Json band(const std::vector<Cells>& seeds, const std::vector<Cells>& draws, cons
   std::vector<double> middle, wide;
   for (const Cells& cells : seeds) middle.push_back(value(cells));
   for (const Cells& cells : draws) wide.push_back(value(cells));
-  return {{"value", rounded(quantile(middle, 0.5))},
-          {"low", rounded(quantile(wide, 0.05))},
-          {"high", rounded(quantile(wide, 0.95))}};
+  Json all = {{"value", rounded(quantile(middle, 0.5))}};
+  if (wide.empty()) return all;
+  all["low"] = rounded(quantile(wide, 0.05));
+  all["high"] = rounded(quantile(wide, 0.95));
+  return all;
 }
 
 // What a cell is shown relative to, within the same visit: so a band says how much the comparison varies, and
@@ -143,12 +145,14 @@ std::string base_of(const std::string& cell) {
 
 Json machine_of(const Model& model) {
   Json cells = Json::object();
+  const std::vector<Cells> none;
   for (const auto& [name, unused] : model.seeds.front()) {
-    Json cell = band(model.seeds, model.draws, [&](const Cells& all) { return all.at(name); });
+    const std::vector<Cells>& draws = model.draws.front().contains(name) ? model.draws : none;
+    Json cell = band(model.seeds, draws, [&](const Cells& all) { return all.at(name); });
     const std::string base = base_of(name);
     if (!base.empty() && model.seeds.front().contains(base))
       cell["relative"] =
-          band(model.seeds, model.draws, [&](const Cells& all) { return all.at(name) / all.at(base); });
+          band(model.seeds, draws, [&](const Cells& all) { return all.at(name) / all.at(base); });
     cells[name] = std::move(cell);
   }
   return {{"model", std::string("models/") + model.name + ".toml"},
@@ -251,7 +255,9 @@ int run(int count, char** words) {
         return std::string_view(one.name) == claim.machine;
       });
       if (model == models.end()) continue;  // not visited this time
-      for (const std::string& name : missing(claim, model->seeds.front())) {
+      std::vector<std::string> names = missing(claim, model->seeds.front());
+      for (std::string& name : missing(claim, model->draws.front())) names.push_back(std::move(name));
+      for (const std::string& name : names) {
         fmt::print(stderr, "papers: claim {}: nobody computes \"{}\"\n", claim.id, name);
         return 1;
       }

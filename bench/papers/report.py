@@ -24,7 +24,7 @@ def number(value, digits=3):
 
 
 def band(cell):
-    return f"{number(cell['value'])} ({number(cell['low'])} to {number(cell['high'])})"
+    return number(cell["value"]) + (f" ({number(cell['low'])} to {number(cell['high'])})" if "low" in cell else "")
 
 
 def table(heads, rows):
