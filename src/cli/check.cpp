@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/symbols.h"
 
 namespace hearth::cli {
 namespace {
@@ -306,35 +307,16 @@ void judge(const Execution& execution, const PageSet& data, Verdict& verdict) {
 
 // ---- names
 
-std::string quoted(const std::string& path) {
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 struct Name {
   std::string function, source;  // empty: nobody knows
 };
 
 Name name_of(const Function& function) {
-  Name name;
-  if (function.module.empty()) return name;
-  const std::string command =
-      fmt::format("addr2line -f -C -e {} {:#x} 2>/dev/null", quoted(function.module), function.offset);
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return name;
-  std::string* const lines[] = {&name.function, &name.source};
-  char text[4096];
-  for (std::string* line : lines) {
-    if (std::fgets(text, sizeof(text), pipe) == nullptr) break;
-    *line = text;
-    while (!line->empty() && line->back() == '\n') line->pop_back();
-    const std::size_t note = line->find(" (discriminator");
-    if (note != std::string::npos) line->resize(note);
-    if (line->find("??") != std::string::npos) line->clear();
-  }
-  pclose(pipe);
-  return name;
+  const auto found = find_symbols(function.module, {function.offset});
+  const auto symbol = found.find(function.offset);
+  if (symbol == found.end()) return {};
+  const Symbol& it = symbol->second;
+  return {it.function, it.file.empty() ? "" : fmt::format("{}:{}", it.file, it.line)};
 }
 
 // ---- report

@@ -1,7 +1,7 @@
 // A recording put together: tasks with their parents, times and places, regions, waits, loops and
 // dependences, of all processes of a recording folder. Made once by assemble(), then read.
 //
-// Everything lies in flat arrays and refers by index; some 300 bytes a task. Times are nanoseconds since the
+// Everything lies in flat arrays and refers by index; some 450 bytes a task. Times are nanoseconds since the
 // recording began. Tasks and regions stand in the order of the program's text and numbers, not of the clock:
 // a run that makes the same tasks numbers them the same.
 #pragma once
