@@ -185,7 +185,8 @@ std::vector<Claim> muddukrishna() {
        .kind = Kind::sign,
        .expected = true,
        .theirs = "up to 88 % better than existing schedulers (0.53 as a speed-up)",
-       .decides = "latency of far homes, one miss in flight",
+       .decides = "latency of far homes, one miss in flight, and ten passes over vectors that are in their "
+                  "homes when it begins",
        .fitted = "",
        .all = {below(tile("map/locality + coarse, vicinity 1"), tile("map/stealing + fine"))}},
       {.id = "tile-map-vicinity",
