@@ -5,13 +5,10 @@
 // handler only sets a flag.
 #include "cli/sim.h"
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +20,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/recording_workload.h"
 #include "policy/policies.h"
@@ -225,29 +223,6 @@ class InterruptWatch {
   struct sigaction before_ = {};
 };
 
-/// One line on a terminal's standard error, for what takes longer than a moment; nothing elsewhere.
-class ProgressBar {
- public:
-  void show(double part) {
-    using namespace std::chrono_literals;
-    if (!is_terminal_ || std::chrono::steady_clock::now() - start_ < 2s) return;
-    constexpr int kWidth = 40;
-    const int filled = static_cast<int>(part * kWidth);
-    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", kWidth - filled, part * 100);
-    std::fflush(stderr);
-    shown_ = true;
-  }
-  void erase() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
-
- private:
-  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 sim::Sweep simulate_all(const Request& request, const Study& study) {
   sim::SweepRequest sweep;
   sweep.workload = &study.workload;
@@ -258,14 +233,13 @@ sim::Sweep simulate_all(const Request& request, const Study& study) {
   sweep.nominal = request.nominal;
   sweep.first_seed = request.first_seed;
   sweep.threads = topology::allowance().default_team_size();
-  ProgressBar bar;
-  sweep.progress = [&bar](double part) {
-    bar.show(part);
+  Progress progress("simulating");
+  sweep.progress = [&progress](double part) {
+    constexpr double kSteps = 1000;
+    progress.update(static_cast<std::uint64_t>(part * kSteps), static_cast<std::uint64_t>(kSteps));
     return !interrupted.load(std::memory_order_relaxed);
   };
-  sim::Sweep made = sim::sweep(sweep);
-  bar.erase();
-  return made;
+  return sim::sweep(sweep);
 }
 
 // ---- results

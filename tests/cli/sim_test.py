@@ -171,7 +171,7 @@ class Interrupts(unittest.TestCase):
         try:
             while "%" not in seen and select.select([master], [], [], 60)[0]:
                 seen += os.read(master, 4096).decode()
-            self.assertRegex(seen, r"\r\[#*\.+\] +\d+ %")
+            self.assertRegex(seen, r"\rsimulating \[#*\.+\] +\d+%")
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(timeout=60)
