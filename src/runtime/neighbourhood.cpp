@@ -166,12 +166,11 @@ void locate(Thread* self, Member* member) {
 void recount_workers(Team* team) {
   Neighbourhood& all = *team->neighbourhood;
   for (std::int32_t i = 0; i < all.locations; ++i) all.workers[i].store(0, std::memory_order_relaxed);
-  all.dealers.store(0, std::memory_order_relaxed);
   all.staffed.store(0, std::memory_order_relaxed);
   // The others count themselves when they enter the region.
   for (std::int32_t i = 0; i < team->staffed; ++i) {
     team->members[i]->location.store(placement::kUnknown, std::memory_order_relaxed);
-    team->members[i]->deals = false;
+    end_dealing(all, team->members[i]);
   }
 }
 
@@ -211,8 +210,8 @@ void check_when_idle(Neighbourhood& all) {
 }
 
 void note_dealing(Neighbourhood& all, Member* member) {
-  if (HEARTH_LIKELY(member->deals)) return;
-  member->deals = true;
+  if (HEARTH_LIKELY(member->deals.load(std::memory_order_relaxed))) return;
+  member->deals.store(true, std::memory_order_relaxed);
   count_shared_write();
   if (all.dealers.fetch_add(1, std::memory_order_relaxed) != 0 || all.dealt() != 0) return;
   bool released = false;
@@ -221,10 +220,11 @@ void note_dealing(Neighbourhood& all, Member* member) {
 }
 
 void end_dealing(Neighbourhood& all, Member* member) {
-  if (HEARTH_LIKELY(!member->deals)) return;
-  member->deals = false;
+  if (HEARTH_LIKELY(!member->deals.load(std::memory_order_relaxed))) return;
+  // Itself between regions, and who begins the next one for all: whoever takes the mark back counts it off.
   count_shared_write();
-  all.dealers.fetch_sub(1, std::memory_order_relaxed);
+  if (member->deals.exchange(false, std::memory_order_relaxed))
+    all.dealers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {

@@ -92,6 +92,8 @@ void lose_workers(Team* team) {
   if (team->neighbourhood != nullptr) {
     for (std::int32_t i = 0; i < team->neighbourhood->locations; ++i)
       team->neighbourhood->inboxes[i].reset_after_fork();
+    team->neighbourhood->dealers.store(0, std::memory_order_relaxed);
+    team->primary().deals.store(false, std::memory_order_relaxed);
     recount_workers(team);
   }
   Member& primary = team->primary();
