@@ -6,24 +6,20 @@
 
 #include <vector>
 
+#include "sim/draw.h"
+
 namespace hearth::papers {
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// Numbers from a seed.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  explicit Random(std::uint64_t seed) : words_(seed) {}
   std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>((next() >> 32) * bound >> 32);
+    return static_cast<std::uint32_t>((words_.word() >> 32) * bound >> 32);
   }
 
  private:
-  std::uint64_t state_;
+  sim::Draw words_;
 };
 
 /// The `index`th point of an additive recurrence in the unit cube: multiples of the inverse powers of the
