@@ -5,6 +5,7 @@
 // on every machine.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "sim/draw.h"
 #include "sim/generators.h"
@@ -36,13 +37,15 @@ constexpr GeneratorParameter kRandom[] = {
     {"skew", "the largest task by the smallest, less one; 0: drawn", {0, 0, 0}, 0, 1000, false},
     {"allocations", "for all blocks, or for each", {0, 0, 0}, 0, 0, true, kAllocations},
     {"first_touch", "who touches the blocks first", {0, 0, 0}, 0, 0, true, kTouches},
+    {"shared_kib", "KiB of a table that all tasks look up things in; 0: drawn", {0, 0, 0}, 0, 1 << 20},
 };
 
 /// What is drawn or set before there are tasks. The order of the draws is the same whatever is set.
 struct Program {
-  std::uint64_t shape, blocks, repeats, bytes, reads;
+  std::uint64_t shape, blocks, repeats, bytes, reads, shared_bytes;
   double cycles_per_line, skew;
-  bool one_allocation, declares;
+  double declared;  // the part of the tasks that say what they touch
+  bool one_allocation, shuffled;
   FirstTouch first_touch;
   Pattern pattern;
 
@@ -61,12 +64,23 @@ struct Program {
     first_touch = static_cast<FirstTouch>(or_drawn("first_touch", draw.from_to(1, 3)) - 1);
     reads = draw.from_to(1, 4);
     pattern = draw.unit() < 0.75 ? Pattern::stream : draw.unit() < 0.5 ? Pattern::strided : Pattern::random;
-    declares = draw.unit() < 0.9;
+    declared = draw.unit() < 0.9 ? 1 : 0;
+    if (draw.unit() < 0.15) declared /= 2;
+    const bool shares = draw.unit() < 0.3;
+    const auto table = static_cast<std::uint64_t>(draw.scale(4, 14));
+    shared_bytes = 1024 * (settings.whole("shared_kib") != 0 || shares ? or_drawn("shared_kib", table) : 0);
+    shuffled = draw.unit() < 0.3;
   }
 
   /// Two copies of the data, in turn.
   bool has_two_grids() const { return shape == stencil || shape == layers; }
   double accesses() const {
+    const double tasks = static_cast<double>(blocks) * (shape == tree ? 1 : static_cast<double>(repeats));
+    return of_blocks() + (shared_bytes != 0 ? tasks : 0);
+  }
+
+ private:
+  double of_blocks() const {
     const auto all = static_cast<double>(blocks), again = static_cast<double>(repeats);
     switch (shape) {
       case rounds: return all * again;
@@ -107,6 +121,8 @@ class RandomProgram {
     }
     for (std::uint64_t stage = 0; stage < program_.repeats && program_.shape == pipelines; ++stage)
       builder_.region("stage[" + std::to_string(stage) + ']', program_.bytes, program_.first_touch);
+    if (program_.shared_bytes != 0)
+      shared_ = builder_.region("shared", program_.shared_bytes, FirstTouch::initial_thread);
   }
 
   Access block(std::uint64_t grid, std::uint64_t at, Mode mode) const {
@@ -117,8 +133,20 @@ class RandomProgram {
     access.length = access.pitch = program_.bytes;
     access.mode = mode;
     access.pattern = program_.pattern;
-    access.declared = program_.declares;
+    access.declared = declares_;
     return access;
+  }
+  // Of the table as many bytes as of a block, here and there. No clause names what nobody writes.
+  void look_up() {
+    if (program_.shared_bytes == 0) return;
+    Access access;
+    access.region = shared_;
+    access.length = access.pitch = program_.shared_bytes;
+    access.passes = static_cast<float>(
+        std::min(1.0, static_cast<double>(program_.bytes) / static_cast<double>(program_.shared_bytes)));
+    access.pattern = Pattern::random;
+    access.declared = false;
+    builder_.access(access);
   }
 
   /// Computes for `blocks` of data. Few tasks are much larger than most.
@@ -133,12 +161,24 @@ class RandomProgram {
     builder_.access(access);
   }
 
+  void begin_task() {
+    builder_.begin_task(kind_);
+    declares_ = program_.declared == 1 || draw_.unit() < program_.declared;
+  }
+
   void make_rounds() {
+    std::vector<std::uint64_t> order(program_.blocks);
+    for (std::uint64_t i = 0; i < program_.blocks; ++i) {
+      const std::uint64_t other = program_.shuffled ? draw_.below(i + 1) : i;
+      order[i] = order[other];
+      order[other] = i;
+    }
     for (std::uint64_t round = 0; round < program_.repeats; ++round) {
-      for (std::uint64_t i = 0; i < program_.blocks; ++i) {
-        builder_.begin_task(kind_);
+      for (const std::uint64_t i : order) {
+        begin_task();
         work(1);
         builder_.access(block(0, i, Mode::read_write));
+        look_up();
         builder_.end_task();
       }
       builder_.task_wait();
@@ -164,10 +204,11 @@ class RandomProgram {
   void make_sweeps(void (RandomProgram::*read)(std::uint64_t, std::uint64_t)) {
     for (std::uint64_t sweep = 0; sweep < program_.repeats; ++sweep) {
       for (std::uint64_t i = 0; i < program_.blocks; ++i) {
-        builder_.begin_task(kind_);
+        begin_task();
         work(1);
         use(block(1 - sweep % 2, i, Mode::write));
         (this->*read)(sweep % 2, i);
+        look_up();
         builder_.end_task();
       }
     }
@@ -177,9 +218,10 @@ class RandomProgram {
     const std::uint64_t regions = program_.one_allocation ? 1 : program_.blocks;
     for (std::uint64_t i = 0; i < program_.blocks; ++i) {
       for (std::uint64_t stage = 0; stage < program_.repeats; ++stage) {
-        builder_.begin_task(kind_);
+        begin_task();
         work(1);
         use(block(0, i, Mode::read_write));
+        look_up();
         Access state = block(0, 0, Mode::read_write);
         state.region = static_cast<RegionIndex>(regions + stage);
         state.offset = 0;
@@ -194,7 +236,7 @@ class RandomProgram {
     const std::uint64_t middle = begin + (end - begin) / 2;
     if (end - begin > 1) {
       for (const bool left : {true, false}) {
-        builder_.begin_task(kind_);
+        begin_task();
         make_tree(left ? begin : middle, left ? middle : end);
         builder_.end_task();
       }
@@ -207,12 +249,15 @@ class RandomProgram {
     }
     work(1);
     builder_.access(block(0, begin, Mode::read_write));
+    look_up();
   }
 
   const Program& program_;
   Draw& draw_;
   Builder& builder_;
   std::uint32_t kind_ = 0;
+  RegionIndex shared_ = 0;
+  bool declares_ = true;  // the open task, what it touches
 };
 
 double random_accesses(const Settings& settings, std::string&) {
