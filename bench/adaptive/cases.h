@@ -1,0 +1,45 @@
+// The cases of the policy `adaptive`: which programs on which machines it was tuned on, and on which it is
+// reported. Constants.
+//
+// The programs are those of the generator `random` (sim/generators_random.cpp) with these seeds, all settings
+// drawn. No machine and no seed is in both lists, but for `other seeds`, which are reported apart: there only
+// the programs are new. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
+// sizes, and not tuned on.
+#pragma once
+
+#include <cstdint>
+
+#include <string_view>
+
+namespace hearth::adaptive {
+
+/// Programs of consecutive seeds on one machine.
+struct Cases {
+  std::string_view machine;  // models/….toml
+  std::uint32_t first_seed;
+  std::uint32_t count;
+};
+
+inline constexpr Cases kTuning[] = {
+    {"opteron-6172x4", 1, 24},
+    {"epyc-9654x2-nps4", 101, 12},
+    {"tilepro64", 201, 12},
+};
+
+inline constexpr Cases kReporting[] = {
+    {"opteron-8347hex4", 1001, 24},
+    {"xeon-e5-2630v2x2", 1101, 24},
+    {"xeon-spr-snc4x2", 1201, 24},
+};
+
+inline constexpr Cases kOtherSeeds[] = {
+    {"opteron-6172x4", 2001, 12},
+    {"epyc-9654x2-nps4", 2101, 6},
+    {"tilepro64", 2201, 6},
+};
+
+inline constexpr std::string_view kBenchmarks[] = {"map",    "reduction", "vecmul",
+                                                   "matmul", "jacobi",    "sparselu"};
+inline constexpr std::string_view kBenchmarkMachine = "opteron-6172x4";
+
+}  // namespace hearth::adaptive
