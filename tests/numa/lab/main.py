@@ -7,7 +7,7 @@ import re
 import sys
 import time
 
-from . import checks, demo, first_touch, las, machine, matrix, measure, parts
+from . import agree, checks, demo, first_touch, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
 NAMES = {"hearth": "Hearth"}
@@ -92,6 +92,12 @@ def _parser():
         sub = command(name, text)
         with_hearth(sub)
         sub.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw it, too")
+
+    agreement = command("agree", "the simulator's local shares beside the measured ones; boots nothing")
+    with_hearth(agreement)
+    agreement.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
+    agreement.add_argument("--seeds", type=int, default=20)
+    agreement.add_argument("--write-docs", action="store_true", help="put the table into docs/simulator.md")
 
     command("prepare", "fetch and build what the machines need, boot nothing")
     return parser
@@ -215,12 +221,24 @@ def _bench(options):
     return 0
 
 
-def _write_docs(table, place):
-    text = DOCS.read_text()
+def _write_docs(table, place, page=DOCS):
+    text = page.read_text()
     marks = re.compile(rf"(<!-- {place}:begin -->\n).*(<!-- {place}:end -->)", re.S)
     if not marks.search(text):
-        raise parts.MissingPart(f"{DOCS.name} has no place for the table")
-    DOCS.write_text(marks.sub(lambda match: match.group(1) + table + match.group(2), text))
+        raise parts.MissingPart(f"{page.name} has no place for the table")
+    page.write_text(marks.sub(lambda match: match.group(1) + table + match.group(2), text))
+
+
+def _agree(options):
+    found = agree.rows(_hearth(options.hearth), options.seeds, agree.measured(), options.only)
+    if not found:
+        raise parts.MissingPart("no case has such a name")
+    print(agree.table(found), end="")
+    print(f"{sum(row.agrees for row in found)} of {len(found)} within {agree.POINTS} points; "
+          f"{sum(row.apart <= agree.POINTS for row in found)} bands within {agree.POINTS} points of what was counted")
+    if options.write_docs:
+        _write_docs(agree.table(found), "agreement", DOCS.with_name("simulator.md"))
+    return 0
 
 
 def _exec(options):
@@ -259,10 +277,11 @@ def main():
     machine.stop_on_signals()
     start = time.monotonic()
     try:
-        if options.command not in ("matrix", "here"):
+        if options.command not in ("matrix", "here", "agree"):
             parts.initramfs(parts.kernel())
             parts.qemu()
-        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "prepare": _prepare,
+        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "agree": _agree,
+                  "prepare": _prepare,
                   "demo": lambda options: demo.virtual(_hearth(options.hearth), options.svg),
                   "here": lambda options: demo.here(_hearth(options.hearth), options.svg)}[options.command](options)
     except (parts.MissingPart, machine.MachineFailed, checks.BadDirective) as wrong:
