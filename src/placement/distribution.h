@@ -94,11 +94,11 @@ inline void add_plain_shares(std::int32_t slots, std::uint64_t width, std::uint6
     shares.at[remainder(last, count)] += of_last;
   } else if (remainder(to - from, count * width) == 0) {
     const std::uint64_t each = quotient(to - from, count);
-    std::uint32_t i = 0;
+    std::int32_t i = 0;
     do {
-      for (std::uint32_t k = 0; k < 8; ++k) shares.at[i + k] += each;
+      for (std::int32_t k = 0; k < 8; ++k) shares.at[i + k] += each;
       i += 8;
-    } while (HEARTH_UNLIKELY(i < count));
+    } while (HEARTH_UNLIKELY(i < slots));
   } else {
     add_many_slots(count, width, from, to, shares);
   }
@@ -139,23 +139,12 @@ class BlockTable {
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
     if (from == to) return true;
     const std::size_t first = block_of(from), others = block_of(to - 1) - first;
-    if (others >= kFew) {
-      Parts parts;
-      divide(from, to, shares.locations, parts);
-      if (!still_valid()) return false;
-      for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
-      return true;
-    }
-    Location owners[kFew];
-    for (std::size_t i = 0; i <= others; ++i) owners[i] = owner(first + i);
+    if (HEARTH_UNLIKELY(others > 1)) return add_many_blocks(from, to, shares, still_valid);
+    const Location owner_first = owner(first), owner_last = owner(first + others);
     if (!still_valid()) return false;
-    std::uint64_t end = first * block_bytes_;
-    for (std::size_t i = 0; i < others; ++i) {
-      end += block_bytes_;
-      shares.add(owners[i], end - from);
-      from = end;
-    }
-    shares.add(owners[others], to - from);
+    const std::uint64_t of_last = others == 0 ? 0 : to - (first + 1) * block_bytes_;
+    shares.add(owner_first, to - from - of_last);
+    shares.add(owner_last, of_last);
     return true;
   }
   std::size_t blocks() const { return blocks_; }
@@ -170,7 +159,6 @@ class BlockTable {
   static T peek(const T& word) {
     return __atomic_load_n(&word, __ATOMIC_RELAXED);
   }
-  static constexpr std::size_t kFew = 4;  // so many blocks are faster looked at one by one
   // What to add where; a location may occur again, and what was too much be taken away (bytes wrap round).
   struct Parts {
     std::int32_t count = 0;
@@ -182,6 +170,15 @@ class BlockTable {
     }
   };
   void divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const;
+  template <class StillValid>
+  [[gnu::noinline]] bool add_many_blocks(std::uint64_t from, std::uint64_t to, Shares& shares,
+                                         StillValid still_valid) const {
+    Parts parts;
+    divide(from, to, shares.locations, parts);
+    if (!still_valid()) return false;
+    for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
+    return true;
+  }
   // What of a row belongs to the checkpoint, and what to the block itself.
   const std::uint32_t* whole_counts(std::size_t block) const;
   const std::uint8_t* counts(std::size_t block) const;

@@ -4,6 +4,8 @@
 // Where the paper is silent: data counts as coarsely distributed if it is not spread evenly over all homes,
 // however it came there; bytes that are read and written count as both; only locations where the team has a
 // member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
+#include <algorithm>
+
 #include "policy/policies.h"
 #include "policy/prices.h"
 
@@ -13,10 +15,15 @@ namespace {
 // Every home has some of the bytes, and none has more than the one with least by over half of a mean, which
 // is what whole pages or cache lines make of even parts. Then the middle of the machine would be nearest for
 // all tasks alike.
-bool evenly_spread(const Sources<1>& bytes, std::int32_t homes) {
-  if (bytes.count < homes) return false;
-  const auto [least, most] = std::minmax_element(bytes.bytes, bytes.bytes + bytes.count);
-  return *most - *least <= bytes.sum / (2 * static_cast<std::uint64_t>(bytes.count));
+bool evenly_spread(const Sources<AnyRow, 1>& source, std::int32_t locations, std::int32_t homes) {
+  std::uint64_t least = source.sum, most = 0, parts = 0;
+  for (std::int32_t i = 0; i < locations; ++i) {
+    if (source.bytes[i] == 0) continue;
+    least = std::min(least, source.bytes[i]);
+    most = std::max(most, source.bytes[i]);
+    ++parts;
+  }
+  return parts >= static_cast<std::uint64_t>(homes) && most - least <= source.sum / (2 * parts);
 }
 
 class HomeCache final : public TaskPolicy {
@@ -26,13 +33,13 @@ class HomeCache final : public TaskPolicy {
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
     const std::int32_t count = machine.locations;
-    const Sources<1> bytes(need, count);
-    if (bytes.sum == 0 || evenly_spread(bytes, machine.homes)) return kHere;
+    const Sources<AnyRow, 1> bytes(need, count);
+    if (bytes.sum == 0 || evenly_spread(bytes, count, machine.homes)) return kHere;
     if (!need.decided && creator >= 0 && bytes.sum <= machine.l1_bytes[creator]) return kHere;
     const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
     if (staffed == 0) return kHere;
     const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
-    return Prices(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn);
+    return Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn);
   }
 
   bool may_reach(const MachineView& machine, Location thief, Location victim) const override {

@@ -31,29 +31,35 @@ constexpr std::uint64_t kStuckTasks =
     4;  // and four task times: longer than they take unless nobody works there.
 constexpr std::uint64_t kUnknownTask = 4 * kBriefly;  // Until a task has ended, they take 1 ms.
 
+template <class Row>
+Location choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
+  const std::int32_t count = machine.locations;
+  const Sources<Row, 2> bytes(need, count);
+  if (bytes.sum == 0) return kHere;
+  if (machine.significance == Significance::paper && creator >= 0 &&
+      (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
+    return kHere;
+
+  const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
+  if (staffed == 0) return kHere;
+  const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
+  const Prices<Row> price(machine, bytes);
+  const Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+  if (machine.significance == Significance::paper) return best;
+  // What the best place saves against the creator's; or, when that is the best, against the worst.
+  if (!here_counts) return best;
+  const double other = best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
+  return other - price.at[best] <= kDealNs * kBytesPerStepAndNs ? kHere : best;
+}
+
 class Locality final : public TaskPolicy {
  public:
   const char* name() const override { return "locality"; }
 
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
-    const std::int32_t count = machine.locations;
-    const Sources<2> bytes(need, count);
-    if (bytes.sum == 0) return kHere;
-    if (machine.significance == Significance::paper && creator >= 0 &&
-        (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
-      return kHere;
-
-    const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
-    if (staffed == 0) return kHere;
-    const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
-    const Prices price(machine, bytes);
-    const Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
-    if (machine.significance == Significance::paper) return best;
-    // What the best place saves against the creator's; or, when that is the best, against the worst.
-    if (!here_counts) return best;
-    const double other = best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
-    return other - price.at[best] <= kOrders * kDealNs * kBytesPerStepAndNs ? kHere : best;
+    return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
+                                              : choose<AnyRow>(machine, need, creator, load);
   }
 
   bool may_rob(const MachineView& machine, Location thief, Location victim,

@@ -27,9 +27,11 @@ const TaskPolicy* find_policy(const char* name) {
 void fill_prices(const MachineView& machine, double* price) {
   constexpr std::uint32_t kMost = 1023;  // farther than firmware can say; keeps the sums exact
   const std::int32_t count = machine.locations, row = price_row(count);
-  for (Location i = 0; i < count; ++i)
+  for (Location i = 0; i < row; ++i)
     for (Location n = 0; n < row; ++n)
-      price[i * row + n] = n < count ? std::min(machine.distance_between(n, i), kMost) : 0;
+      price[i * row + n] = n >= count  ? kMost + 1
+                           : i < count ? std::min(machine.distance_between(n, i), kMost)
+                                       : 0;
 }
 
 void order_by_distance(const MachineView& machine, Location from, Location* order) {

@@ -12,97 +12,118 @@
 
 namespace hearth::policy {
 
-// Two numbers side by side. Prices are whole numbers in doubles, which every processor of our architectures
-// adds, multiplies and compares two at a time.
+// Two numbers side by side, which every processor of our architectures adds, multiplies and compares at once.
 using Pair = double __attribute__((vector_size(16)));
+using Words = std::uint64_t __attribute__((vector_size(16)));
 constexpr Pair pair(double a, double b) { return Pair{a, b}; }
-inline Pair load_pair(const double* from) {
-  Pair pair;
-  std::memcpy(&pair, from, sizeof(pair));
-  return pair;
+template <class Vector>
+Vector load_two(const void* from) {
+  Vector two;
+  std::memcpy(&two, from, sizeof(two));
+  return two;
 }
+inline void store(double* to, Pair two) { std::memcpy(to, &two, sizeof(two)); }
 
-// Below a price stands the order among equals, so that one comparison tells the best.
-inline constexpr int kOrderBits = 7;
-inline constexpr double kOrders = 1 << kOrderBits;
-static_assert(placement::kMaxLocations < 1 << kOrderBits);
-// So many bytes times the largest distance and kOrders are exact in a double.
-inline constexpr int kMostBytesLog2 = 53 - kOrderBits - 10;
+// The length of a row of prices (task_policy.h), known to the compiler for machines of at most 8 locations,
+// which have no loops over rows then.
+struct OneRow {
+  static constexpr std::int32_t kMost = 8;
+  static constexpr std::int32_t row(std::int32_t) { return 8; }
+};
+struct AnyRow {
+  static constexpr std::int32_t kMost = placement::kMaxLocations;
+  static constexpr std::int32_t row(std::int32_t locations) { return price_row(locations); }
+};
 
-// The locations that hold some of the bytes; a written one counts as `kWritten` read ones.
-template <std::uint64_t kWritten>
+// What a task has at each location; a written byte counts as `kWritten` read ones. Behind the last location
+// stand zeros.
+template <class Row, std::uint64_t kWritten>
 struct Sources {
-  std::int32_t count = 0;
-  Location at[placement::kMaxLocations];
-  std::uint64_t bytes[placement::kMaxLocations];
+  alignas(16) std::uint64_t bytes[Row::kMost];
   std::uint64_t sum = 0;
 
   Sources(const Need& need, std::int32_t locations) {
-    for (Location i = 0; i < locations; ++i) {
-      const std::uint64_t here = need.read.at[i] + kWritten * need.written.at[i];
-      at[count] = i;
-      bytes[count] = here;
-      count += here != 0;
-      sum += here;
-    }
+    const std::int32_t row = Row::row(locations);
+    for (std::int32_t i = 0; i < row; i += 8)
+      for (std::int32_t k = i; k < i + 8; ++k) bytes[k] = need.read.at[k] + kWritten * need.written.at[k];
+    for (std::int32_t i = locations; i < row; ++i) bytes[i] = 0;
+    Words sums = {};
+    for (std::int32_t i = 0; i < row; i += 2) sums += load_two<Words>(bytes + i);
+    sum = sums[0] + sums[1];
   }
   // Population variance above 0, in whole numbers: some location differs from another.
   bool unevenly_spread(std::int32_t locations) const {
-    for (std::int32_t i = 1; i < count; ++i)
+    for (std::int32_t i = 1; i < locations; ++i)
       if (bytes[i] != bytes[0]) return true;
-    return count != locations;
+    return false;
   }
 };
 
-// The paper's cost of each location n: the sum over i of bytes[i] * distance(n, i). Times kOrders.
+// So many bytes times the largest distance are exact in a double.
+inline constexpr int kMostBytesLog2 = 53 - 10;
+
+// The paper's cost of each location n: the sum over i of bytes[i] * distance(n, i). Whole numbers; behind the
+// last location stands more than any location's.
+template <class Row>
 struct Prices {
-  alignas(16) double at[placement::kMaxLocations];
+  alignas(16) double at[Row::kMost];
 
   template <std::uint64_t kWritten>
-  Prices(const MachineView& machine, const Sources<kWritten>& bytes) {
-    const std::int32_t row = price_row(machine.locations);
-    const int too_long = 64 - kMostBytesLog2 - __builtin_clzll(bytes.sum | 1);
+  Prices(const MachineView& machine, const Sources<Row, kWritten>& source) {
+    const std::int32_t row = Row::row(machine.locations);
+    const int too_long = 64 - kMostBytesLog2 - __builtin_clzll(source.sum | 1);
     const int shift = HEARTH_UNLIKELY(too_long > 0) ? too_long : 0;
+    // Below 2^52 a number is the low bits of its sum with 2^52 as a double.
+    constexpr std::uint64_t kBits = 0x4330000000000000;
+    alignas(16) double bytes[Row::kMost];
+    for (std::int32_t i = 0; i < row; i += 2) {
+      const Words bits = load_two<Words>(source.bytes + i) >> shift | Words{kBits, kBits};
+      store(bytes + i, load_two<Pair>(&bits) - pair(0x1p52, 0x1p52));
+    }
     // Eight at a time, in registers.
     for (std::int32_t n = 0; n < row; n += 8) {
       Pair sum[4] = {};
-      for (std::int32_t i = 0; i < bytes.count; ++i) {
-        const double factor =
-            static_cast<double>(static_cast<std::int64_t>(bytes.bytes[i] >> shift)) * kOrders;
-        const double* price = machine.price + bytes.at[i] * row + n;
-        for (int k = 0; k < 4; ++k) sum[k] += pair(factor, factor) * load_pair(price + 2 * k);
+      const double* price = machine.price + n;
+      for (std::int32_t i = 0; i < row; ++i, price += row) {
+        // On a large machine most locations have nothing.
+        if (row > 8 && source.bytes[i] == 0) continue;
+        const Pair factor = pair(bytes[i], bytes[i]);
+        for (int k = 0; k < 4; ++k) sum[k] += factor * load_two<Pair>(price + 2 * k);
       }
-      std::memcpy(at + n, sum, sizeof(sum));
+      for (int k = 0; k < 4; ++k) store(at + n + 2 * k, sum[k]);
     }
   }
 
-  // The least of the staffed locations' prices, plus its order: 1 for `first`, which is below `count`, then
-  // rising and round. kNobody when there is none.
-  static constexpr double kNobody = 0x1p1000;
-  double least(std::int32_t count, std::int32_t first, std::uint64_t staffed) const {
-    static constexpr Pair kAbsent[4] = {pair(kNobody, kNobody), pair(0, kNobody), pair(kNobody, 0),
-                                        pair(0, 0)};
-    Pair order = pair(1 - first, 2 - first);
-    Pair least = pair(kNobody, kNobody);
-    for (std::int32_t n = 0; n < count; n += 2) {
-      const Pair round = order < 1 ? pair(count, count) : pair(0, 0);
-      const Pair key = load_pair(at + n) + order + round + kAbsent[staffed & 3];
-      least = key < least ? key : least;
-      order += 2;
-      staffed >>= 2;
+  // The least of the `staffed` locations' prices, of which there is one.
+  double least(std::int32_t count, std::uint64_t staffed) const {
+    if (HEARTH_LIKELY(staffed == UINT64_MAX >> (64 - count))) {
+      Pair least = load_two<Pair>(at);
+      for (std::int32_t n = 2; n < Row::row(count); n += 2) {
+        const Pair two = load_two<Pair>(at + n);
+        least = two < least ? two : least;
+      }
+      return std::min(least[0], least[1]);
     }
-    return std::min(least[0], least[1]);
+    double least = at[__builtin_ctzll(staffed)];
+    while ((staffed &= staffed - 1) != 0) least = std::min(least, at[__builtin_ctzll(staffed)]);
+    return least;
   }
 
   // The cheapest of the `staffed` locations, of which there is one. Of equals the creator's own if
   // `here_counts`, else they take turns.
   Location cheapest(std::int32_t count, Location creator, bool here_counts, std::uint64_t staffed,
                     std::uint32_t turn) const {
-    const auto first = static_cast<std::int32_t>(turn % static_cast<std::uint32_t>(count));
-    double best = least(count, first, staffed);
-    if (here_counts) best = std::min(best, at[creator]);
-    const auto order = static_cast<std::int32_t>(static_cast<std::int64_t>(best) & ((1 << kOrderBits) - 1));
-    return order == 0 ? creator : first + order - 1 < count ? first + order - 1 : first + order - 1 - count;
+    const double best = least(count, staffed);
+    if (here_counts && at[creator] == best) return creator;
+    Words equals = {}, bits = {1, 2};
+    for (std::int32_t n = 0; n < Row::row(count); n += 2, bits <<= 2) {
+      const auto same = load_two<Pair>(at + n) == pair(best, best);
+      equals |= bits & load_two<Words>(&same);
+    }
+    const std::uint64_t all = (equals[0] | equals[1]) & staffed;
+    const std::uint32_t first = turn % static_cast<std::uint32_t>(count);
+    const std::uint64_t from_first = all >> first << first;
+    return __builtin_ctzll(from_first != 0 ? from_first : all);
   }
 };
 

@@ -100,10 +100,11 @@ class TaskPolicy {
   ~TaskPolicy() = default;
 };
 
-/// A row of MachineView::price: the locations, and zeros up to a whole number of eights.
+/// A row or column of MachineView::price: the locations, and more up to a whole number of eights.
 constexpr std::int32_t price_row(std::int32_t locations) { return (locations + 7) / 8 * 8; }
 /// What a byte of location i costs at n, at price[i * price_row(locations) + n]: the distance, transposed, so
-/// that the sums of all n are made side by side. `price` has room for `locations` rows.
+/// that the sums of all n are made side by side; beyond the last location more than anything costs. `price`
+/// has room for price_row() rows.
 void fill_prices(const MachineView& machine, double* price);
 
 /// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go

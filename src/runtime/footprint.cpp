@@ -183,6 +183,7 @@ Footprint* room_for_announcement(Task* task) {
   more->stated = true;
   if (all != nullptr) {
     more->count = all->count;
+    more->marked = all->marked;
     std::copy_n(all->ranges, all->count, more->ranges);
     give_back(all);
   }
@@ -218,6 +219,7 @@ void LoopFootprint::give(Task* task, std::uint64_t first, std::uint64_t iteratio
   Footprint* footprint = make_footprint(task, all_->count);
   if (footprint == nullptr) return;
   footprint->stated = true;
+  footprint->marked = all_->marked;
   for (std::uint32_t i = 0; i < all_->count; ++i) {
     FootprintRange range = all_->ranges[i];
     if (range.per_iteration != 0) {
@@ -235,8 +237,7 @@ void resolve(Footprint& footprint, placement::Need& need) {
   const std::int32_t locations = need.read.locations;
   const FootprintRange* const first = footprint.ranges;
   const FootprintRange* const end = first + footprint.count;
-  bool marked = false;
-  for (const FootprintRange* range = first; range != end; ++range) marked |= range->decides;
+  const bool marked = footprint.marked;
   for (bool asked = false;; asked = true) {
     memory::PageMap::Knowledge all;
     Shares both(locations);  // what is read and written

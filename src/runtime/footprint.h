@@ -35,6 +35,7 @@ struct Footprint {
   std::uint32_t room = 0;
   bool stated =
       false;  // by an affinity clause or a call, which say where the task should be and nothing else
+  bool marked = false;       // some of its ranges decide
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
   FootprintRange ranges[1];  // `count` of them
 };
@@ -59,7 +60,9 @@ inline void announce(Thread* self, const FootprintRange& range) {
   Task* task = self->task;
   Footprint* all = task->is(kTaskAnnounced) ? task->announced : nullptr;
   if (all == nullptr || all->count == all->room) all = room_for_announcement(task);
-  if (all != nullptr) all->ranges[all->count++] = range;
+  if (all == nullptr) return;
+  all->marked |= range.decides;
+  all->ranges[all->count++] = range;
 }
 /// What `parent` has announced is the footprint of `task`, which it has just made.
 [[gnu::cold]] void take_announced(Task* parent, Task* task);

@@ -75,7 +75,7 @@ TEST(Prices, NoStaffedLocationIsCheaper) {
     const auto count = static_cast<Location>(1 + random(placement::kMaxLocations));
     const auto cells = static_cast<std::size_t>(count * count);
     std::vector<std::uint32_t> distance(cells), hops(cells), cores(count, 1);
-    std::vector<double> price(static_cast<std::size_t>(count * price_row(count)));
+    std::vector<double> price(static_cast<std::size_t>(price_row(count) * price_row(count)));
     for (Location from = 0; from < count; ++from)
       for (Location to = 0; to < count; ++to) {
         distance[from * count + to] = from == to ? 10 : static_cast<std::uint32_t>(11 + random(245));
