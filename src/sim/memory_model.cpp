@@ -33,6 +33,8 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
       page_ps_(parameters.move_pages_us.value * 1e6),
       touched_page_ps_((parameters.move_pages_us.value + parameters.fault_us.value) * 1e6),
       caches_(workers.size(), parameters.llc_bytes),
+      set_caches_(workers.size(), parameters.llc_bytes, parameters.llc_ways),
+      in_sets_(parameters.llc_ways != 0),
       misses_(workers.size() * workers.size(), 0) {
   for (std::size_t i = 0; i < kPatterns; ++i) {
     const PatternSpeed& pattern = parameters.patterns[i];
@@ -206,8 +208,10 @@ double MemoryModel::walk(const Work& work, const Access& access, Location here, 
   }
 
   const auto at = static_cast<std::size_t>(here);
-  const std::uint64_t held =
-      std::min(first, write ? caches_.write(at, identity, total) : caches_.use(at, identity, total));
+  const std::uint64_t kept = in_sets_ ? set_caches_.use(at, extent, write)
+                             : write  ? caches_.write(at, identity, total)
+                                      : caches_.use(at, identity, total);
+  const std::uint64_t held = std::min(first, kept);
   std::uint64_t hit = held, missed = first - held;
   if (!private_serves) (beside(work, access) <= llc_part_[at] ? hit : missed) += later;
   hits_ += hit;

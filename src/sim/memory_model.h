@@ -29,6 +29,7 @@
 #include "sim/fluid.h"
 #include "sim/page_map.h"
 #include "sim/parameters.h"
+#include "sim/set_caches.h"
 #include "sim/shared_caches.h"
 #include "topology/machine.h"
 
@@ -52,6 +53,11 @@ class MemoryModel {
   /// The worker at `here` has pages moved, which the kernel copies on its CPU.
   Demand migrate(const Migration& migration, Location here);
   std::uint64_t migrated_bytes() const { return migrated_bytes_; }
+
+  /// The runtime's own data, which lies at `home`, moves for whoever is at `here`; it takes no time here.
+  void move_own(Location here, Location home, std::uint64_t bytes) {
+    misses_[static_cast<std::size_t>(here * locations_ + pages_.home_near(home))] += bytes;
+  }
 
   /// Bytes by computing location x home, so far.
   const std::vector<std::uint64_t>& misses() const { return misses_; }
@@ -120,6 +126,8 @@ class MemoryModel {
   double call_ps_, page_ps_, touched_page_ps_;  // what moving pages takes
   std::vector<double> llc_part_;                // of a worker, by location
   SharedCaches caches_;
+  SetCaches set_caches_;  // instead of those, where the model tells the ways
+  bool in_sets_;
   std::vector<std::uint64_t> misses_;
   std::uint64_t hits_ = 0;
   std::uint64_t migrated_bytes_ = 0;

@@ -64,6 +64,7 @@ void for_each_figure(AnyParameters& all, const Visit& visit) {
   one("off_chip_ns", all.off_chip_ns);
   one("off_chip_gbs", all.off_chip_gbs);
   one("scheduling.create_ns", all.create_ns);
+  one("scheduling.item_ns", all.item_ns);
   one("scheduling.deal_ns", all.deal_ns);
   one("scheduling.take_ns", all.take_ns);
   one("scheduling.steal_ns", all.steal_ns);
@@ -71,6 +72,11 @@ void for_each_figure(AnyParameters& all, const Visit& visit) {
   one("scheduling.backoff_min_ns", all.backoff_min_ns);
   one("scheduling.backoff_max_ns", all.backoff_max_ns);
   one("scheduling.wake_ns", all.wake_ns);
+  one("scheduling.turn_us", all.turn_us);
+  one("tasks.create_bytes", all.task_data.create_bytes);
+  one("tasks.run_bytes", all.task_data.run_bytes);
+  one("tasks.deal_create_bytes", all.task_data.deal_create_bytes);
+  one("tasks.deal_run_bytes", all.task_data.deal_run_bytes);
   one("migration.move_pages_base_us", all.move_pages_base_us);
   one("migration.move_pages_us", all.move_pages_us);
   one("migration.move_thread_us", all.move_thread_us);
@@ -188,9 +194,11 @@ class SimulatorReader : ModelToml {
       return;
     }
     only(*table, "[simulator]",
-         {"mark", "clock_ghz", "line_bytes", "page_bytes", "private_bytes", "llc_bytes", "llc_ns",
-          "remote_occupancy", "write_occupancy", "write_latency", "coherence_gbs", "off_chip_ns",
-          "off_chip_gbs", "memory_gbs", "patterns", "links", "latency", "scheduling", "migration"});
+         {"mark",          "clock_ghz",     "line_bytes",  "page_bytes",       "private_bytes",
+          "llc_bytes",     "llc_ways",      "llc_ns",      "remote_occupancy", "write_occupancy",
+          "write_latency", "coherence_gbs", "off_chip_ns", "off_chip_gbs",     "memory_gbs",
+          "patterns",      "links",         "latency",     "scheduling",       "tasks",
+          "migration"});
     const toml::table& all = *table;
     Parameters& out = parameters_;
     needed(all, "[simulator]", "clock_ghz", {0.01, 100}, out.clock_ghz);
@@ -203,11 +211,13 @@ class SimulatorReader : ModelToml {
     needed(all, "[simulator]", "write_occupancy", {0.1, 100}, out.write_occupancy);
     figure(all, "coherence_gbs", {0, kMaxGbs}, out.coherence_gbs);
     read_llc(all);
+    read_llc_ways(all);
     read_write_latency(all);
     read_off_chip(all);
     read_memory(all);
     read_patterns(all);
     read_scheduling(all);
+    read_tasks(all);
     read_migration(all);
     if (home_caches()) {
       for (const char* key : {"latency", "links"}) {
@@ -243,6 +253,15 @@ class SimulatorReader : ModelToml {
     } else {
       parameters_.llc_bytes = least;
     }
+  }
+
+  void read_llc_ways(const toml::table& all) {
+    std::int64_t ways = 0;
+    if (!count(all, "llc_ways", 1, 1024, ways) || ways == 0) return;
+    if (home_caches())
+      fail(*all.get("llc_ways"), "\"llc_ways\" is not for home caches");
+    else
+      parameters_.llc_ways = static_cast<std::uint32_t>(ways);
   }
 
   void read_write_latency(const toml::table& all) {
@@ -316,10 +335,11 @@ class SimulatorReader : ModelToml {
     if (!below(all, "simulator", "scheduling", table)) return;
     const char* const name = "[simulator.scheduling]";
     only(*table, name,
-         {"mark", "create_ns", "deal_ns", "take_ns", "steal_ns", "steal_hop_ns", "backoff_min_ns",
-          "backoff_max_ns", "wake_ns"});
+         {"mark", "create_ns", "item_ns", "deal_ns", "take_ns", "steal_ns", "steal_hop_ns", "backoff_min_ns",
+          "backoff_max_ns", "wake_ns", "turn_us"});
     Parameters& out = parameters_;
     needed(*table, name, "create_ns", {0, kMaxNs}, out.create_ns);
+    figure(*table, "item_ns", {0, kMaxNs}, out.item_ns);
     needed(*table, name, "deal_ns", {0, kMaxNs}, out.deal_ns);
     needed(*table, name, "take_ns", {0, kMaxNs}, out.take_ns);
     needed(*table, name, "steal_ns", {0, kMaxNs}, out.steal_ns);
@@ -329,6 +349,19 @@ class SimulatorReader : ModelToml {
     if (both && out.backoff_min_ns.high > out.backoff_max_ns.low)
       fail(*table->get("backoff_max_ns"), "\"backoff_max_ns\" can be less than \"backoff_min_ns\"");
     needed(*table, name, "wake_ns", {0, kMaxNs}, out.wake_ns);
+    figure(*table, "turn_us", {0, 1e6}, out.turn_us);
+  }
+
+  void read_tasks(const toml::table& all) {
+    const toml::table* table = nullptr;
+    if (!optional_table(all, "tasks", table) || table == nullptr) return;
+    only(*table, "[simulator.tasks]",
+         {"mark", "create_bytes", "run_bytes", "deal_create_bytes", "deal_run_bytes"});
+    Parameters::TaskData& out = parameters_.task_data;
+    figure(*table, "create_bytes", {0, 1e6}, out.create_bytes);
+    figure(*table, "run_bytes", {0, 1e6}, out.run_bytes);
+    figure(*table, "deal_create_bytes", {0, 1e6}, out.deal_create_bytes);
+    figure(*table, "deal_run_bytes", {0, 1e6}, out.deal_run_bytes);
   }
 
   void read_migration(const toml::table& all) {

@@ -73,6 +73,7 @@ struct Parameters {
 
   /// A task's reuse of what its worker's node (or home cache) kept, and of its own private cache.
   std::uint64_t llc_bytes = 0;  // per location
+  std::uint32_t llc_ways = 0;   // 0: not known, and what fits is kept
   std::uint64_t private_bytes = 0;
   Figure llc_ns;  // a line from the last-level cache
 
@@ -81,6 +82,7 @@ struct Parameters {
 
   // What scheduling costs, in nanoseconds.
   Figure create_ns;
+  Figure item_ns;       // more to create a task, for each item that its clauses name
   Figure deal_ns;       // to resolve a footprint and to put the task into another's inbox
   Figure take_ns;       // from the own deque or inbox
   Figure steal_ns;      // one attempt at the nearest
@@ -88,6 +90,15 @@ struct Parameters {
   Figure backoff_min_ns;
   Figure backoff_max_ns;
   Figure wake_ns;
+  /// One processor runs all workers in turn, so long each on average; 0: they all run at once.
+  Figure turn_us;
+
+  /// What the runtime's own data of a task moves, all at the location that creates it: what the creator
+  /// writes, what a worker elsewhere fetches to run it, and how much more where a policy looks at the
+  /// footprint. The time for that is in what scheduling costs.
+  struct TaskData {
+    Figure create_bytes, run_bytes, deal_create_bytes, deal_run_bytes;
+  } task_data;
 
   // Migration.
   Figure move_pages_base_us;

@@ -7,6 +7,8 @@
 namespace hearth::sim {
 namespace {
 
+std::uint64_t whole(const Figure& figure) { return static_cast<std::uint64_t>(figure.value + 0.5); }
+
 Time ps(const Figure& ns) { return static_cast<Time>(std::max(ns.value, 0.0) * 1000 + 0.5); }
 
 std::vector<Location> locations_of(const std::vector<Seat>& seats) {
@@ -45,7 +47,13 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
       random_(options.seed),
       timers_(seats_.size()),
+      turns_(seats_.size(), 1000 * ps(parameters.turn_us), options.seed, options.deterministic),
+      create_bytes_(whole(parameters.task_data.create_bytes)),
+      run_bytes_(whole(parameters.task_data.run_bytes)),
+      deal_create_bytes_(whole(parameters.task_data.deal_create_bytes)),
+      deal_run_bytes_(whole(parameters.task_data.deal_run_bytes)),
       create_(ps(parameters.create_ns)),
+      item_(ps(parameters.item_ns)),
       deal_(ps(parameters.deal_ns)),
       take_(ps(parameters.take_ns)),
       steal_(ps(parameters.steal_ns)),
@@ -126,22 +134,29 @@ Result Simulation::run() {
   std::uint64_t told = 0;
   implicit_left_ = workload_.producers > 1 ? workload_.producers : 0;
   begin_task(0, 0);
-  timers_.set(0, 0);
-  workers_[0].next = Next::body;
+  go_on(0, 0, Next::body);
   for (WorkerIndex i = 1; i < workers_.size(); ++i) park(i);
   while (result_.tasks < count) {
     const Time timer = timers_.first();
     if (timer > now_) {
-      const Time end = fluid_.next_end(timer);
+      const Time end = turns_.on() ? turns_.next_end() : fluid_.next_end(timer);
       if (end <= timer) {
         if (end == kNever) break;  // nobody can go on: a workload that is inconsistent
         now_ = end;
-        end_work(fluid_.end_next());
+        if (turns_.on())
+          end_turn();
+        else
+          end_work(of_activity_[fluid_.end_next()]);
         continue;
       }
       now_ = timer;
     }
-    resume(static_cast<WorkerIndex>(timers_.first_worker()));
+    const auto first = static_cast<WorkerIndex>(timers_.first_worker());
+    timers_.set(first, kNever);
+    if (turns_.on())
+      turns_.set(first, now_, 0);
+    else
+      resume(first);
     if (options_.progress && result_.tasks - told >= kTell) {
       told = result_.tasks;
       if (!options_.progress(told)) break;
@@ -171,14 +186,19 @@ Result Simulation::run() {
 }
 
 void Simulation::resume(WorkerIndex index) {
-  timers_.set(index, kNever);
   switch (workers_[index].next) {
     case Next::body: return run_body(index);
     case Next::created:
       if (created(index)) run_body(index);
       return;
     case Next::search: return workers_[index].frames.empty() ? look(index) : run_body(index);
+    case Next::work_ended: return end_work(index);
   }
+}
+
+void Simulation::end_turn() {
+  const std::size_t worker = turns_.end_next(now_);
+  if (worker != Turns::kNobody) resume(static_cast<WorkerIndex>(worker));
 }
 
 bool Simulation::is_over(const Frame& frame) const {
@@ -257,14 +277,17 @@ bool Simulation::begin_work(WorkerIndex index, const MemoryModel::Demand& demand
   Worker& worker = workers_[index];
   if (demand.alone == 0) return false;
   worker.begun = now_;
+  if (turns_.on()) {
+    go_on(index, demand.alone, Next::work_ended);
+    return true;
+  }
   const Fluid::Activity activity = fluid_.start(now_, demand.alone, demand.bytes, demand.uses);
   if (activity >= of_activity_.size()) of_activity_.resize(activity + 1);
   of_activity_[activity] = index;
   return true;
 }
 
-void Simulation::end_work(Fluid::Activity activity) {
-  const WorkerIndex index = of_activity_[activity];
+void Simulation::end_work(WorkerIndex index) {
   Worker& worker = workers_[index];
   (worker.migrates ? worker.result.migrate : worker.result.work) += now_ - worker.begun;
   worker.migrates = false;
@@ -317,9 +340,23 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     return 0;
   }
   const bool dealt = neighbourhood_ && !alone() && pending_[child] == 0 && (flags_[child] & kFootprint) != 0;
-  const Time spent = std::max<Time>(cost(create_ + (dealt ? deal_ : 0)), 1);
+  const Time items = item_ == 0 ? 0 : item_ * items_of(child);
+  const Time spent = std::max<Time>(cost(create_ + items + (dealt ? deal_ : 0)), 1);
   worker.result.create += spent;
   return spent;
+}
+
+std::uint32_t Simulation::items_of(TaskIndex index) const {
+  const Task& task = workload_.tasks[index];
+  std::uint32_t items = 0;
+  for (std::uint32_t s = 0; s < task.steps; ++s) {
+    const Step step = workload_.steps[task.first_step + s];
+    if (step.kind != Step::Kind::work) continue;
+    const Work& work = workload_.works[step.index];
+    for (std::uint32_t a = 0; a < work.accesses; ++a)
+      items += workload_.accesses[work.first_access + a].declared;
+  }
+  return items;
 }
 
 // The task that the topmost frame makes is there.
@@ -331,6 +368,7 @@ bool Simulation::created(WorkerIndex index) {
   ++unfinished_[frame.task];
   ++incomplete_[frame.task];
   flags_[child] |= kCreated;
+  move_task_data(index, child, true);
   const bool ready = pending_[child] == 0;
   if (ready) {
     const bool dealt = neighbourhood_ && !alone() && (flags_[child] & kFootprint) != 0;
@@ -349,11 +387,22 @@ bool Simulation::created(WorkerIndex index) {
   return !help_own_location(index, ready);
 }
 
+// A descriptor lies where its task was created.
+void Simulation::move_task_data(WorkerIndex index, TaskIndex task, bool created) {
+  const Location here = workers_[index].location;
+  const Location home = workers_[runner_[parent_[task]]].location;
+  if (!created && here == home) return;
+  const bool dealt = neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
+  const std::uint64_t more = !dealt ? 0 : created ? deal_create_bytes_ : deal_run_bytes_;
+  memory_.move_own(here, home, (created ? create_bytes_ : run_bytes_) + more);
+}
+
 void Simulation::begin_task(WorkerIndex index, TaskIndex task, Time after) {
   Worker& worker = workers_[index];
   ++worker.served;
   ++worker.result.tasks;
   runner_[task] = static_cast<std::uint16_t>(index);
+  if ((flags_[task] & kCreated) != 0) move_task_data(index, task, false);
   worker.frames.push_back({task, 0, now_ + after});
 }
 

@@ -21,6 +21,7 @@
 #include "sim/page_map.h"
 #include "sim/queues.h"
 #include "sim/seats.h"
+#include "sim/turns.h"
 
 namespace hearth::sim {
 
@@ -64,7 +65,7 @@ class Simulation {
     bool helps = false, fed = false;
   };
 
-  enum class Next : std::uint8_t { body, created, search };
+  enum class Next : std::uint8_t { body, created, search, work_ended };
 
   struct Worker {
     Location location = 0;
@@ -112,8 +113,10 @@ class Simulation {
   bool begin_work(WorkerIndex index, const MemoryModel::Demand& demand);
   bool begin_migration(WorkerIndex index, const Migration& migration);
   Time move_worker(WorkerIndex index, Location to);
-  void end_work(Fluid::Activity activity);
+  void end_work(WorkerIndex index);
+  void end_turn();
   Time begin_create(WorkerIndex index, TaskIndex child);
+  std::uint32_t items_of(TaskIndex task) const;
   /// False: something takes time first.
   bool created(WorkerIndex index);
   void begin_task(WorkerIndex index, TaskIndex task, Time after = 0);
@@ -131,8 +134,10 @@ class Simulation {
   }
   void go_on(WorkerIndex index, Time after, Next next) {
     workers_[index].next = next;
-    timers_.set(index, now_ + after);
+    timers_.set(index, turns_.on() ? kNever : now_ + after);
+    if (turns_.on()) turns_.set(index, now_, after);
   }
+  void move_task_data(WorkerIndex index, TaskIndex task, bool created);
 
   // scheduling.cpp
   bool alone() const { return workers_.size() == 1; }
@@ -189,9 +194,11 @@ class Simulation {
   MemoryModel memory_;
   Random random_;
   Timers timers_;
+  Turns turns_;  // where the machine has them, nothing runs in `fluid_`, and timers tell when to look again
   Time now_ = 0;
 
-  Time create_, deal_, take_, steal_, steal_hop_, wake_, move_thread_, first_pause_, longest_pause_;
+  std::uint64_t create_bytes_, run_bytes_, deal_create_bytes_, deal_run_bytes_;
+  Time create_, item_, deal_, take_, steal_, steal_hop_, wake_, move_thread_, first_pause_, longest_pause_;
 
   std::vector<Worker> workers_;
   std::vector<WorkerIndex> of_activity_;

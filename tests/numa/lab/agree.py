@@ -1,8 +1,8 @@
 """`run agree`: the simulator's local shares beside the measured ones, per benchmark, distribution and policy.
 
-`agreement/measured.json` holds matrices that `bench --suite las` counted, with their conditions, and what the benchmarks take on
-one thread of that machine; `agreement/8x1.toml` is the machine for the simulator. How fast a benchmark computes is set from
-its time on one thread, and nothing from the matrices. Boots nothing.
+`agreement/measured.json` holds what `bench --suite las --json` wrote, matrices and times, with the conditions;
+`agreement/8x1.toml` is the machine for the simulator. How fast a benchmark computes there is set from the time of its regions under
+work stealing with all memory on one node, and nothing from the matrices. Boots nothing.
 """
 import dataclasses
 import json
@@ -62,13 +62,15 @@ def _simulate(hearth, program, distributions, speed, *options):
     return json.loads(done.stdout)["ways"]
 
 
-def _speed(hearth, program, one_thread_ms):
-    """Operations per cycle with which the program takes so long on one thread."""
-    slow = 1e-3
-    alone, = (way for way in _simulate(hearth, program, ["standard"], slow, "--policy", "work-stealing", "--threads", "1", "--nominal")
-              if way["distribution"] == "standard")
-    # At this speed computing is all that counts.
-    return slow * alone["ms"]["median"] / one_thread_ms
+def _speed(hearth, program, region_ms):
+    """Operations per cycle with which a region of work stealing takes so long."""
+    def milliseconds(speed):
+        ways = _simulate(hearth, program, ["standard"], speed, "--policy", "work-stealing", "--seeds", "5")
+        return next(way["ms"]["median"] for way in ways if way["distribution"] == "standard")
+    # A part that is computing, and one that is not.
+    slow, fast = 0.01, 0.1
+    computing = (milliseconds(slow) - milliseconds(fast)) / (1 / slow - 1 / fast)
+    return computing / max(region_ms - milliseconds(fast) + computing / fast, region_ms / 2)
 
 
 def rows(hearth, seeds, data, wanted=re.compile("")):
@@ -77,7 +79,7 @@ def rows(hearth, seeds, data, wanted=re.compile("")):
         cases = [case for case in data["cases"] if case["case"].startswith(program + ", ") and wanted.search(case["case"])]
         if not cases:
             continue
-        ways = _simulate(hearth, program, distributions, _speed(hearth, program, data["one_thread_ms"][program]),
+        ways = _simulate(hearth, program, distributions, _speed(hearth, program, data["region_ms"][program]),
                          "--policy", ",".join(POLICIES.values()), "--seeds", str(seeds))
         for case in cases:
             distribution = case["case"].split(", ")[1]

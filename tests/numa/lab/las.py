@@ -52,6 +52,7 @@ class Measured:
     balances: list
     costs: list       # the same in the model: each task fetches all it touches
     distances: tuple
+    seconds: list     # of the regions: nothing but what the emulation takes
 
     @property
     def remotes(self):
@@ -112,7 +113,8 @@ def measured(case, way, hearth, repeats, result, distances):
     runtime = measure.STOCK[case.compiler] if way == "stock" else "hearth"
     one = measure.measured(case, runtime, hearth, repeats, result)
     costs = [float(text) for text in re.findall(r" cost (\d+)", result.out)]
-    return Measured(case, way, one.matrices, one.balances, costs, distances)
+    seconds = [float(text) for text in re.findall(r" seconds (\S+)", result.out)]
+    return Measured(case, way, one.matrices, one.balances, costs, distances, seconds)
 
 
 def run(topology, chosen, hearth, repeats=5, only_ways=None, on_boot=None, on_measured=None, huge_pages="never",

@@ -150,7 +150,7 @@ def _bench_las(options, hearth):
     if options.json:
         options.json.write_text(json.dumps([
             {"case": one.case.title, "runtime": one.way, "balances": one.balances, "remote": one.remotes,
-             "model": one.costs, "matrices": [each.memory for each in one.matrices],
+             "model": one.costs, "seconds": one.seconds, "matrices": [each.memory for each in one.matrices],
              "typical": min(one.matrices, key=lambda each: abs(each.remote_cost(one.distances) - one.remote)).memory}
             for one in results]) + "\n")
     print(las.table(results), end="")
