@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import checks, demo, first_touch, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import agree, checks, demo, first_touch, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -150,6 +150,28 @@ class TaskBenchmarks(unittest.TestCase):
             self.assertEqual(first_touch.job(self.case, "first touch", self.hearth, 2).environment["LD_LIBRARY_PATH"], measure.SYSTEM)
 
 
+class Agreement(unittest.TestCase):
+    def test_every_benchmark_and_distribution_was_counted_under_both_policies(self):
+        data = agree.measured()
+        counted = {(case["case"], case["way"]) for case in data["cases"]}
+        self.assertEqual(counted, {(f"{program}, {distribution}", way) for program, distributions in las.PROGRAMS.items()
+                                   for distribution in distributions for way in agree.POLICIES})
+        self.assertEqual(set(data["region_ms"]), set(las.PROGRAMS))
+        for case in data["cases"]:
+            self.assertGreaterEqual(len(case["matrices"]), 5)
+
+    def test_a_row_more_than_three_points_off_is_bold_and_its_band_may_still_meet_what_was_counted(self):
+        near = agree.Row("map", "fine", "locality", [10, 12.5, 20], 1000, 9, 15.5, 16, 1100)
+        far = agree.Row("map", "fine", "stealing", [10, 12.5, 13], 1000, 14.5, 15.6, 16, 900)
+        self.assertTrue(near.agrees)
+        self.assertFalse(far.agrees)
+        self.assertEqual(near.apart, 0)
+        self.assertAlmostEqual(far.apart, 1.5)
+        lines = agree.table([near, far]).splitlines()
+        self.assertEqual(lines[2], "| map, fine | locality | 12.5 % (10.0–20.0) | 15.5 % (9.0–16.0) | +3.0 | 1.10 × |")
+        self.assertEqual(lines[3], "| map, fine | work-stealing | 12.5 % (10.0–13.0) | 15.6 % (14.5–16.0) | **+3.1** | 0.90 × |")
+
+
 class SixBenchmarks(unittest.TestCase):
     def test_stock_runtimes_run_where_they_can_have_such_memory(self):
         self.assertIn("stock", las.ways(las.Case("gcc", "map", "fine")))
@@ -158,7 +180,7 @@ class SixBenchmarks(unittest.TestCase):
     def test_a_row_compares_counted_misses_and_assignments_with_the_best(self):
         case = las.Case("clang", "map", "coarse")
         counted = {"best": [[50, 10], [0, 40]], "locality": [[50, 15], [0, 35]]}
-        results = [las.Measured(case, way, [matrix.Matrix(way, counts)], [1.25], [100.0], [[10, 20], [20, 10]])
+        results = [las.Measured(case, way, [matrix.Matrix(way, counts)], [1.25], [100.0], [[10, 20], [20, 10]], [0.5])
                    for way, counts in counted.items()]
         row = las.table(results).splitlines()[-1]
         self.assertIn("**clang map, coarse**", row)
