@@ -66,7 +66,7 @@ void dealing(benchmark::State& state, Kind kind) {
       announce(self, range);
     }
     Task* task = new_task(self, 0, 0);
-    const placement::Location where = deal(self, task);
+    const placement::Location where = deal(self, task, true);
     Inbox& inbox = all.inboxes[where < 0 ? 0 : where];
     inbox.put(task, true);
     task = inbox.take([](Task*) { return true; });

@@ -86,9 +86,13 @@ constexpr O kOptions[] = {
      .fallback = "node", .legal = "node or llc",
      .meaning = "What data is near to and tasks are dealt to: NUMA nodes, or last-level caches, of which processors made of "
                 "chiplets have several per node. Memory is on the cache's node in either case."},
+    {.id = Id::hearth_log_decisions, .name = "HEARTH_LOG_DECISIONS", .type = O::text, .trusted_only = true,
+     .fallback = "none", .legal = "a file that can be written; %p in its name is the process's number",
+     .meaning = "Every decision where a task goes is written to this file, one line of JSON each: what the task needs, what "
+                "the policy knew, and where it sent the task."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
-     .fallback = "the real machine", .legal = "a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
-     .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop."},
+     .fallback = "the real machine", .legal = "a model's name (hearth model list prints them), a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
+     .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop; opteron-6172x4, for one."},
     {.id = Id::hearth_verify_file, .name = "HEARTH_VERIFY_FILE", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a path that can be appended to",
      .meaning = "At exit one line of JSON is appended to this file: how many regions and tasks Hearth served, and which "
@@ -355,7 +359,7 @@ void report_unknown(std::string_view name) {
 
 // Variables of the tools around the library, which are no options of the library itself.
 constexpr std::string_view kNotOurs[] = {"HEARTH_AUDIT_LIBRARY", "HEARTH_AUDIT_TARGET", "HEARTH_HOME",
-                                          "HEARTH_RECORD", "HEARTH_RECORD_COUNTERS"};
+                                         "HEARTH_RECORD", "HEARTH_RECORD_COUNTERS"};
 
 }  // namespace
 

@@ -20,6 +20,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/decision_log.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/recording_workload.h"
@@ -57,7 +58,8 @@ struct Request {
   std::uint32_t draws = 20;
   bool nominal = false;
   std::uint64_t first_seed = 1;
-  std::string json;  // a file, or "-"
+  std::string json;       // a file, or "-"
+  std::string decisions;  // a file
   bool list = false;
 };
 
@@ -193,6 +195,8 @@ Study plan(const Request& request) {
   if (request.threads > most)
     refuse("--threads", std::to_string(request.threads), fmt::format("the machine has {} CPUs", most));
   study.ways.push_back({policy::work_stealing.name(), "fine"});
+  if (!request.decisions.empty() && request.policies.size() * request.distributions.size() != 1)
+    refuse("--log-decisions", request.decisions, "logs one policy with one distribution; name one of each");
   for (const std::string& policy : request.policies) {
     for (const std::string& distribution : request.distributions) {
       if (policy != study.ways[0].policy || distribution != study.ways[0].distribution)
@@ -452,6 +456,14 @@ int run(const Request& request) {
     fmt::print(stderr, "hearth: sim: {}\nTry: hearth sim --help\n", error.text);
     return kExitUsage;
   }
+  if (!request.decisions.empty()) {
+    const std::string error = log_decisions(request.decisions, study.workload, study.model.machine,
+                                            study.model.parameters, study.options.back());
+    if (!error.empty()) {
+      fmt::print(stderr, "hearth: sim: {}\n", error);
+      return kExitFailed;
+    }
+  }
   sim::Sweep sweep;
   {
     const InterruptWatch watch;
@@ -498,6 +510,9 @@ void register_sim(CLI::App& app) {
   sim->add_option("--vicinity", request->vicinity,
                   "How many neighbouring home caches share their work: 1, 4, 8, 16 or all");
   sim->add_option("--seating", request->seating, "Where threads are: close, spread or one-per-location");
+  sim->add_option("--log-decisions", request->decisions,
+                  "Write what the policy decides, in one more run without races, to this file")
+      ->type_name("FILE");
   sim->add_option("--json", request->json, "Write all results to this file, or with - to standard output")
       ->type_name("FILE|-");
   sim->callback([request] {

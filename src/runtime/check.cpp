@@ -75,11 +75,6 @@ void write_out() {
   if (text_room - text_size < kLongest) write_out();
 }
 
-// clang's tasks lead to the program's function by way of their payload (kmp_task_t: its second word).
-const void* function_of(const Task* task) {
-  return task->is(kTaskKmp) ? static_cast<void* const*>(task->data)[1] : task->body();
-}
-
 void print_path(const char* path) {
   for (; *path != '\0'; ++path) {
     if (*path == '"' || *path == '\\') print("\\");
@@ -142,7 +137,7 @@ void print_touches(watch::Touch* first, watch::Touch* last) {
 
 void write_down(const Running& what) {
   const Footprint& footprint = *what.task->footprint;
-  print_function(function_of(what.task));
+  print_function(what.task->function_of_program());
   print(",\"blind\":%d,\"ranges\":[", what.blind);
   for (std::uint32_t i = 0; i < footprint.count; ++i) {
     const FootprintRange& range = footprint.ranges[i];

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "runtime/decisions.h"
 #include "runtime/depend.h"
 #include "runtime/footprint.h"
 #include "runtime/fork.h"
@@ -134,6 +135,7 @@ void thread_end(Thread* self) { HEARTH_TELL(ompt_callback_thread_end, data(self-
 void initial_task_begin(Thread* self, int teams, int index, std::uint64_t parallel_data_of_league) {
   self->team->ompt_parallel_data = parallel_data_of_league;
   clear_ompt(self->task);
+  if (decisions::on) decisions::number_implicit(self);
   self->ompt_codeptr = nullptr;
   self->ompt_state = ompt_state_work_serial;
   HEARTH_TELL(ompt_callback_implicit_task, ompt_scope_begin, parallel_data(self), task_data(self),
@@ -187,6 +189,7 @@ void parallel_end(Thread* self, Team* team) {
 
 bool implicit_task_begin(Thread* self) {
   clear_ompt(self->task);
+  if (decisions::on) decisions::number_implicit(self);
   self->ompt_codeptr = nullptr;
   if (self->team->ompt_of_league) return false;
   self->ompt_state = state_of_work(self);

@@ -8,6 +8,7 @@
 #include "policy/machine_tables.h"
 #include "runtime/affinity.h"
 #include "runtime/check.h"
+#include "runtime/decisions.h"
 #include "runtime/footprint.h"
 #include "runtime/runtime.h"
 #include "runtime/settings.h"
@@ -257,7 +258,7 @@ void note_task_time(const Thread* self, std::uint64_t ticks) {
   if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(ticks);
 }
 
-Location deal(Thread* self, Task* task) {
+Location deal(Thread* self, Task* task, bool created) {
   Neighbourhood& all = *task->team->neighbourhood;
   Footprint& footprint = *task->footprint;
   const std::uint32_t epoch = task->team->epoch();
@@ -276,8 +277,18 @@ Location deal(Thread* self, Task* task) {
   policy::LoadView load;
   load.staffed = all.staffed.load(std::memory_order_relaxed);
   load.turn = self->member->turn++;
-  return process.policy->deal(footprint.stated ? machine.stated : machine.view, need,
-                              self->member->location.load(std::memory_order_relaxed), load);
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  const Location chosen =
+      process.policy->deal(footprint.stated ? machine.stated : machine.view, need, here, load);
+  if (HEARTH_UNLIKELY(decisions::on))
+    decisions::note(task, machine.view,
+                    {.released = !created,
+                     .stated = footprint.stated,
+                     .creator = here,
+                     .need = need,
+                     .load = load,
+                     .chosen = chosen});
+  return chosen;
 }
 
 }  // namespace hearth::rt

@@ -175,7 +175,7 @@ policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location whe
 void note_task_time(const Thread* self, std::uint64_t ticks);
 
 /// Where the task should run; kHere: where it became ready. Only for tasks with a footprint, in a team with a
-/// neighbourhood.
-Location deal(Thread* self, Task* task);
+/// neighbourhood. `created`: it is ready as its creator makes it, and not because a task has ended.
+Location deal(Thread* self, Task* task, bool created);
 
 }  // namespace hearth::rt

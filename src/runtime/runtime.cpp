@@ -13,6 +13,7 @@
 #include "runtime/affinity.h"
 #include "runtime/check.h"
 #include "runtime/crash.h"
+#include "runtime/decisions.h"
 #include "runtime/events.h"
 #include "runtime/initial_task.h"
 #include "runtime/length_guess.h"
@@ -221,7 +222,8 @@ void initialize_once() {
                             .least = settings().distribute.least,
                             .huge = settings().huge_pages});
   events::start_tool();
-  if (check::on) events::active_word = true;
+  decisions::start();
+  if (check::on || decisions::on) events::active_word = true;
   display_at_start(display_facts());
 }
 
@@ -235,6 +237,7 @@ void initialize_once() {
   if (!process.initialized.load(std::memory_order_acquire)) return;
   check::finish();
   events::close_tool();
+  decisions::finish();
   std::uint64_t served[2] = {0, 0};
   for_each_thread(
       [](Thread* thread, void* sums) {

@@ -22,7 +22,7 @@ using Id = OptionId;
 
 constexpr std::int64_t kMostInt = INT_MAX;
 
-// Those that need no argument.
+// Those that need no argument; the last is no choice for malloc's blocks.
 using placement::Kind;
 constexpr Kind kDistributions[] = {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked, Kind::nearest};
 constexpr std::string_view kDistributionNames[] = {"standard", "fine", "coarse", "blocked", "nearest"};
@@ -126,12 +126,15 @@ std::size_t read_word(const OptionReader& in, Id id, const std::string_view (&wo
   return fallback;
 }
 
-/// The words enabled and disabled, or any boolean.
-bool read_switch(const OptionReader& in, Id id, bool fallback) { return read_boolean(in, id, fallback); }
-
 std::string_view read_text(const OptionReader& in, Id id, Keeper& keeper) {
   const GivenValue& given = in[id];
   return given.given() ? keeper.keep(given, trim(given.value)) : std::string_view{};
+}
+
+/// Null when none is given.
+const char* read_path(const OptionReader& in, Id id, Keeper& keeper) {
+  const std::string_view path = read_text(in, id, keeper);
+  return path.empty() ? nullptr : path.data();
 }
 
 // ---- lists
@@ -348,8 +351,8 @@ void read_displays(const OptionReader& in, Settings& out, Keeper& keeper) {
 }
 
 void read_tools(const OptionReader& in, Settings& out, Keeper& keeper) {
-  out.tool = read_switch(in, Id::omp_tool, true);
-  out.debug = read_switch(in, Id::omp_debug, false);
+  out.tool = read_boolean(in, Id::omp_tool, true);
+  out.debug = read_boolean(in, Id::omp_debug, false);
   out.tool_libraries = read_text(in, Id::omp_tool_libraries, keeper);
   out.tool_verbose_init = read_text(in, Id::omp_tool_verbose_init, keeper);
   if (same_word(out.tool_verbose_init, "disabled")) out.tool_verbose_init = {};
@@ -371,8 +374,7 @@ void name_ignored(const OptionReader& in) {
 }  // namespace
 
 Parsed<Distribute> parse_distribute(std::string_view text) {
-  static constexpr Kind kKinds[] = {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked};
-  static constexpr std::string_view kNames[] = {"standard", "fine", "coarse", "blocked"};
+  constexpr std::size_t kForBlocks = std::size(kDistributions) - 1;
   static constexpr std::string_view kLeast = "min=";
   constexpr std::uint64_t kLeastPossible = 4096, kMostPossible = std::uint64_t{1} << 46;
   Parsed<Distribute> result;
@@ -384,9 +386,9 @@ Parsed<Distribute> parse_distribute(std::string_view text) {
   ListReader list(text);
   std::string_view item;
   list.next(item);
-  const auto word = parse_word(item, kNames, 4);
+  const auto word = parse_word(item, kDistributionNames, kForBlocks);
   if (!word) return fail(word.failure, list.offset() + word.at);
-  result.value.kind = kKinds[word.value];
+  result.value.kind = kDistributions[word.value];
   if (!list.next(item)) return result;
   if (!same_word(item.substr(0, kLeast.size()), kLeast))
     return fail(ParseFailure::unknown_word, list.offset());
@@ -414,10 +416,9 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.vicinity = kVicinities[read_word(in, Id::hearth_vicinity, kVicinityNames, 0)];
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
-  const std::string_view folder = read_text(in, Id::hearth_check, keeper);
-  out.check_folder = folder.empty() ? nullptr : folder.data();
-  const std::string_view file = read_text(in, Id::hearth_verify_file, keeper);
-  out.verify_file = file.empty() ? nullptr : file.data();
+  out.check_folder = read_path(in, Id::hearth_check, keeper);
+  out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
+  out.verify_file = read_path(in, Id::hearth_verify_file, keeper);
 
   read_num_threads(in, out);
   read_placement(in, out, keeper);
@@ -507,6 +508,14 @@ void write_optional(TextWriter& text, int value, Id id) {
   }
 }
 
+void write_given(TextWriter& text, std::string_view value, Id id) {
+  text.add(value.empty() ? option(id).fallback : value);
+}
+
+void write_path(TextWriter& text, const char* path) {
+  text.add(path == nullptr ? "none" : std::string_view(path));
+}
+
 void write_blocktime(TextWriter& text, std::int64_t us) {
   if (us == INT64_MAX) {
     text.add("infinite");
@@ -543,16 +552,13 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       write_bytes(text, in.distribute.least);
       break;
     case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
-    case Id::hearth_machine: text.add(in.machine.empty() ? option(id).fallback : in.machine); break;
-    case Id::hearth_check:
-      text.add(in.check_folder == nullptr ? "none" : std::string_view(in.check_folder));
-      break;
-    case Id::hearth_verify_file:
-      text.add(in.verify_file == nullptr ? "none" : std::string_view(in.verify_file));
-      break;
+    case Id::hearth_machine: write_given(text, in.machine, id); break;
+    case Id::hearth_check: write_path(text, in.check_folder); break;
+    case Id::hearth_log_decisions: write_path(text, in.decisions_file); break;
+    case Id::hearth_verify_file: write_path(text, in.verify_file); break;
     case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;
     case Id::omp_affinity_format: text.add(in.affinity_format); break;
-    case Id::omp_allocator: text.add(in.allocator.empty() ? option(id).fallback : in.allocator); break;
+    case Id::omp_allocator: write_given(text, in.allocator, id); break;
     case Id::omp_cancellation: text.add("%s", upper_boolean(in.cancellation)); break;
     case Id::omp_debug: text.add(in.debug ? "enabled" : "disabled"); break;
     case Id::omp_default_device: text.add("%d", in.default_device); break;
@@ -585,7 +591,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       if (in.num_threads_count == 0) text.add(option(id).fallback);
       for (int i = 0; i < in.num_threads_count; ++i) text.add(i == 0 ? "%d" : ",%d", in.num_threads[i]);
       break;
-    case Id::omp_places: text.add(in.places.empty() ? option(id).fallback : in.places); break;
+    case Id::omp_places: write_given(text, in.places, id); break;
     case Id::omp_proc_bind:
       if (in.proc_bind_count == 0) text.add(in.places.empty() ? "FALSE" : "TRUE");
       for (int i = 0; i < in.proc_bind_count; ++i) {
@@ -609,21 +615,15 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
     case Id::omp_teams_thread_limit: text.add("%d", in.teams_thread_limit); break;
     case Id::omp_thread_limit: text.add("%d", in.thread_limit > 0 ? in.thread_limit : INT_MAX); break;
     case Id::omp_tool: text.add(in.tool ? "enabled" : "disabled"); break;
-    case Id::omp_tool_libraries:
-      text.add(in.tool_libraries.empty() ? option(id).fallback : in.tool_libraries);
-      break;
-    case Id::omp_tool_verbose_init:
-      text.add(in.tool_verbose_init.empty() ? option(id).fallback : in.tool_verbose_init);
-      break;
+    case Id::omp_tool_libraries: write_given(text, in.tool_libraries, id); break;
+    case Id::omp_tool_verbose_init: write_given(text, in.tool_verbose_init, id); break;
     case Id::omp_wait_policy:
       text.add(in.wait_policy == WaitPolicy::active    ? "ACTIVE"
                : in.wait_policy == WaitPolicy::passive ? "PASSIVE"
                                                        : option(id).fallback);
       break;
-    case Id::gomp_cpu_affinity:
-      text.add(in.gomp_cpu_affinity.empty() ? option(id).fallback : in.gomp_cpu_affinity);
-      break;
-    case Id::kmp_affinity: text.add(in.kmp_affinity.empty() ? option(id).fallback : in.kmp_affinity); break;
+    case Id::gomp_cpu_affinity: write_given(text, in.gomp_cpu_affinity, id); break;
+    case Id::kmp_affinity: write_given(text, in.kmp_affinity, id); break;
     case Id::gomp_spincount:
       if (in.spin_count < 0) {
         text.add(option(id).fallback);
@@ -649,7 +649,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       }
       break;
     case Id::kmp_device_thread_limit: write_optional(text, in.device_thread_limit, id); break;
-    case Id::kmp_hw_subset: text.add(in.hw_subset.empty() ? option(id).fallback : in.hw_subset); break;
+    case Id::kmp_hw_subset: write_given(text, in.hw_subset, id); break;
     case Id::kmp_library:
       text.add(in.serial ? "serial" : in.wait_policy == WaitPolicy::active ? "turnaround" : "throughput");
       break;

@@ -64,11 +64,12 @@ struct Settings {
   policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
   policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
   std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
-  int task_cutoff = 256;               // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
-  std::string_view machine;            // HEARTH_MACHINE: empty for the real one; topology parses
-  bool llc_locations = false;          // HEARTH_LOCATION: last-level caches instead of nodes
-  const char* check_folder = nullptr;  // HEARTH_CHECK: where check.h writes what tasks touch, or null
-  const char* verify_file = nullptr;   // HEARTH_VERIFY_FILE: where verify_report() appends, or null
+  int task_cutoff = 256;                 // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
+  std::string_view machine;              // HEARTH_MACHINE: empty for the real one; topology parses
+  bool llc_locations = false;            // HEARTH_LOCATION: last-level caches instead of nodes
+  const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
+  const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
+  const char* decisions_file = nullptr;  // HEARTH_LOG_DECISIONS: what decisions.h writes, or null
 
   // Teams. A list holds one value per nesting level; the last one counts for all deeper levels.
   int num_threads[kMaxNestingList] = {};

@@ -157,8 +157,17 @@ struct alignas(kCacheLine) Task {
   std::uint32_t ompt_flags = 0;
   std::uint64_t ompt_chunk_start = 0;
   std::uint64_t ompt_chunk_iterations = 0;
+  // Written only while decisions are logged (decisions.h): which of its parent's children it is, and how many
+  // it has made itself.
+  std::uint32_t child_number = 0;
+  std::uint32_t children_made = 0;
 
   const void* body() const { return reinterpret_cast<const void*>(function); }
+  /// The program's own function, to which what clang passes leads by way of the payload (kmp_task_t: its
+  /// second word).
+  const void* function_of_program() const {
+    return is(kTaskKmp) ? static_cast<void* const*>(data)[1] : body();
+  }
   void* payload() { return this + 1; }
   static Task* of_payload(void* p) { return static_cast<Task*>(p) - 1; }
   bool is(std::uint32_t flag) const { return (flags & flag) != 0; }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/check.h"
+#include "runtime/decisions.h"
 #include "runtime/depend.h"
 #include "runtime/detach.h"
 #include "runtime/events.h"
@@ -259,6 +260,7 @@ Task* find_task(Thread* self, Accept accept, Search& search) {
 
 // Where a tool learns of a new task.
 [[gnu::cold]] void tell_creation(Thread* self, Task* task) {
+  if (decisions::on) decisions::number(self->task, task);
   int type = ompt_task_explicit;
   if (!task->is(kTaskTied)) type |= ompt_task_untied;
   if (task->is(kTaskFinal)) type |= ompt_task_final;
@@ -345,7 +347,7 @@ bool put_in_inbox(Task* task, Location where, bool created) {
 
 // Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
 [[gnu::noinline]] bool deal_away(Thread* self, Task* task, bool created) {
-  const Location where = deal(self, task);
+  const Location where = deal(self, task, created);
   if (created && where != policy::kHere) note_dealing(*task->team->neighbourhood, self->member);
   return put_in_inbox(task, where, created);
 }

@@ -33,6 +33,8 @@ enum class Seating : std::uint8_t {
 /// One call of TaskPolicy::deal(); for a log of decisions.
 struct Decision {
   TaskIndex task;
+  bool released;  // by the end of a predecessor, and not as its creator made it
+  bool stated;    // whether the policy was shown MachineTables::stated
   Location creator;
   const placement::Need& need;
   const policy::LoadView& load;

@@ -26,12 +26,13 @@ Need Simulation::need_of(TaskIndex index) {
   return need;
 }
 
-Location Simulation::deal(WorkerIndex index, TaskIndex task) {
+Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   Worker& worker = workers_[index];
   const Need need = need_of(task);
   const policy::LoadView load{.staffed = staffed_, .turn = worker.turn++};
-  const Location where = policy_.deal(need.decided ? tables_.stated : view_, need, worker.location, load);
-  if (options_.log) options_.log({task, worker.location, need, load, where});
+  const bool stated = need.decided;
+  const Location where = policy_.deal(stated ? tables_.stated : view_, need, worker.location, load);
+  if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
   return where;
 }
 
@@ -72,7 +73,7 @@ bool Simulation::put_in_inbox(TaskIndex task, Location where, bool created) {
 
 void Simulation::queue(WorkerIndex index, TaskIndex task, bool created) {
   if (neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0) {
-    const Location where = deal(index, task);
+    const Location where = deal(index, task, created);
     if (created && where != policy::kHere) note_dealing(workers_[index]);
     if (put_in_inbox(task, where, created)) return;
   }

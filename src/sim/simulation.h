@@ -141,7 +141,7 @@ class Simulation {
 
   // scheduling.cpp
   bool alone() const { return workers_.size() == 1; }
-  Location deal(WorkerIndex index, TaskIndex task);
+  Location deal(WorkerIndex index, TaskIndex task, bool created);
   placement::Need need_of(TaskIndex task);
   bool put_in_inbox(TaskIndex task, Location where, bool created);
   /// The task is ready: it is dealt or kept. `created`: by its maker, and not by one that it has waited for.

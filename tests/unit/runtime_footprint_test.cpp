@@ -355,7 +355,7 @@ TEST_F(Footprints, ATaskIsDealtToTheNodeOfItsBytes) {
   for (int i = 0; i < kNodes; ++i) {
     const Block block(Kind::coarse, 256 * kPage);
     announce_range(block.at(), block.size, Access::read_write);
-    EXPECT_EQ(deal(self, task()), block.home());
+    EXPECT_EQ(deal(self, task(), true), block.home());
   }
 }
 

@@ -78,10 +78,11 @@ TEST(Settings, ABadValueIsOneLineAndTheFallback) {
 }
 
 TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
-  const char* kFreeText[] = {"HEARTH_CHECK",        "HEARTH_MACHINE",        "HEARTH_VERIFY_FILE",
-                             "OMP_AFFINITY_FORMAT", "OMP_ALLOCATOR",         "OMP_PLACES",
-                             "OMP_TOOL_LIBRARIES",  "OMP_TOOL_VERBOSE_INIT", "GOMP_CPU_AFFINITY",
-                             "KMP_AFFINITY",        "KMP_HW_SUBSET"};  // read by those who know the machine
+  const char* kFreeText[] = {
+      "HEARTH_CHECK",       "HEARTH_LOG_DECISIONS", "HEARTH_MACHINE",
+      "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT",  "OMP_ALLOCATOR",
+      "OMP_PLACES",         "OMP_TOOL_LIBRARIES",   "OMP_TOOL_VERBOSE_INIT",
+      "GOMP_CPU_AFFINITY",  "KMP_AFFINITY",         "KMP_HW_SUBSET"};  // read by those who know the machine
                                                                        // or the file system
   for (std::size_t i = 0; i < kOptionCount; ++i) {
     const Option& row = option(option_at(i));
