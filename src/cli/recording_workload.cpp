@@ -57,7 +57,7 @@ struct RecordedRegion {
 struct Touched {
   std::int64_t task = 0;
   std::uint64_t begin = 0, length = 0, rows = 1, pitch = 0;
-  bool read = false, written = false, decides = false;
+  bool read = false, written = false, stated = false, decides = false;
   std::uint64_t end() const { return begin + (rows - 1) * pitch + length; }
 };
 
@@ -162,7 +162,7 @@ class Conversion {
             waits_.push_back({row.integer(0), row.integer(1), row.integer(2), kind != "taskwait"});
         });
     file_.query(
-        "SELECT task, address, length, rows, pitch, access, decides FROM footprint ORDER BY task, nth",
+        "SELECT task, address, length, rows, pitch, access, decides, stated FROM footprint ORDER BY task, nth",
         [&](const Row& row) {
           Touched touched;
           touched.task = row.integer(0);
@@ -174,6 +174,7 @@ class Conversion {
           touched.read = access.starts_with("read");
           touched.written = access.ends_with("write");
           touched.decides = row.integer(6) != 0;
+          touched.stated = row.integer(7) != 0;
           std::uint64_t reach = 0;
           if (!known(touched.task) || touched.length == 0 || (!touched.read && !touched.written)) return;
           if (__builtin_mul_overflow(touched.rows - 1, touched.pitch, &reach) ||
@@ -235,6 +236,7 @@ class Conversion {
     access.mode = static_cast<placement::Access>((one.read ? 1 : 0) | (one.written ? 2 : 0));
     access.pattern = one.rows > 1 && one.pitch > one.length ? sim::Pattern::strided : sim::Pattern::stream;
     access.intense = one.decides;
+    access.stated = one.stated;
     return access;
   }
 

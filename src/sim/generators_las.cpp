@@ -323,8 +323,8 @@ class Sweep {
 
   void block(std::uint64_t i, std::uint64_t j) {
     const std::uint64_t here = at(i, j), bytes = squares_.bytes, row = squares_.side * kWord;
-    use(builder_, piece(to_, here, bytes, Mode::write));
-    use(builder_, piece(from_, here, bytes, Mode::read));
+    use(builder_, named(piece(to_, here, bytes, Mode::write)));
+    use(builder_, named(piece(from_, here, bytes, Mode::read)));
     // On the boundary a block stands in for the neighbour that is not there.
     edge_rows(i > 0, i > 0 ? at(i - 1, j) : here, bytes - row, row);
     edge_rows(i + 1 < squares_.blocks, i + 1 < squares_.blocks ? at(i + 1, j) : here, 0, row);
@@ -337,16 +337,20 @@ class Sweep {
     return (i * squares_.blocks + j) * squares_.bytes;
   }
 
+  Access named(Access access) const {
+    access.stated = exact_;
+    return access;
+  }
   /// The clause names the whole block. Where calls count instead, `call` says whether one names the block.
   void name_block(std::uint64_t block, bool call) {
     builder_.depend(from_, block, Mode::read);
-    if (!exact_ || call) builder_.access(piece(from_, block, squares_.bytes, Mode::read, 0));
+    if (!exact_ || call) builder_.access(named(piece(from_, block, squares_.bytes, Mode::read, 0)));
   }
   void edge_rows(bool is_there, std::uint64_t block, std::uint64_t offset, std::uint64_t row) {
     name_block(block, false);
     Access edge = piece(from_, block + offset, row, Mode::read);
     edge.declared = exact_;
-    if (is_there) builder_.access(edge);
+    if (is_there) builder_.access(named(edge));
   }
   /// A word of each row.
   void edge_column(bool is_there, std::uint64_t block, std::uint64_t offset, std::uint64_t row) {
@@ -494,7 +498,7 @@ class SparseLu {
     use(builder_, piece(at(k, j), 0, squares_.bytes, Mode::read, side()));
     use(builder_, piece(at(i, k), 0, squares_.bytes, Mode::read));
     Access inner = piece(at(i, j), 0, squares_.bytes, Mode::read_write);
-    inner.intense = settings_.whole("hint") != 0;
+    inner.intense = inner.stated = settings_.whole("hint") != 0;
     use(builder_, inner);
     builder_.end_task();
   }

@@ -8,6 +8,16 @@ namespace hearth::sim {
 
 using placement::Need;
 
+namespace {
+
+// Of a clause the runtime knows as much.
+placement::Access mode_of(const Access& access) {
+  return !access.stated && access.mode == placement::Access::write ? placement::Access::read_write
+                                                                   : access.mode;
+}
+
+}  // namespace
+
 // If the program has marked some of what it declares, only that.
 Need Simulation::need_of(TaskIndex index) {
   const Task& task = workload_.tasks[index];
@@ -20,7 +30,7 @@ Need Simulation::need_of(TaskIndex index) {
     for (std::uint32_t a = 0; a < work.accesses; ++a) {
       const Access& access = workload_.accesses[work.first_access + a];
       if (access.declared && (access.intense || !need.decided))
-        need.add(pages_.shares_of(Extent::of(access)), access.mode);
+        need.add(pages_.shares_of(Extent::of(access)), mode_of(access));
     }
   }
   return need;
@@ -30,7 +40,7 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   Worker& worker = workers_[index];
   const Need need = need_of(task);
   const policy::LoadView load{.staffed = staffed_, .turn = worker.turn++};
-  const bool stated = need.decided;
+  const bool stated = (flags_[task] & kStated) != 0;
   const Location where = policy_.deal(stated ? tables_.stated : view_, need, worker.location, load);
   if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
   return where;

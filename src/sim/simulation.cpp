@@ -105,6 +105,7 @@ void Simulation::index_tasks() {
         if (!access.declared) continue;
         flags_[t] |= kFootprint | kNamesDepend;
         if (access.intense) flags_[t] |= kIntense;
+        if (access.stated || access.intense) flags_[t] |= kStated;
       }
     }
   }

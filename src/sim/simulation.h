@@ -51,6 +51,7 @@ class Simulation {
     kAwaited = 16,     // its body has met a wait that was not over
     kEnded = 32,       // its body has
     kIntense = 64,     // it has marked some of what it declares
+    kStated = 128,     // it has stated some of that itself
   };
 
   enum class Wait : std::uint8_t { none, children, descendants, predecessors };

@@ -63,6 +63,9 @@ struct Access {
   /// The policy gets to see it (a depend or affinity clause names it). Others cost time all the same. What a
   /// task touches in several works is declared in one of them, or it would count as often.
   bool declared = true;
+  /// A call or an affinity clause names it, which says better than a depend clause where the task should be,
+  /// and whether it reads what it writes: a clause's `out` cannot be told from `inout` at run time.
+  bool stated = false;
   /// The program says that this is what the task works on (hearth_task_footprint's mark).
   bool intense = false;
 };

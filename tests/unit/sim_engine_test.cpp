@@ -311,6 +311,29 @@ TEST_F(Engine, MarkedAccessesDecideAlone) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(Engine, OfAClauseThePolicySeesWhatTheRuntimeCanTell) {
+  // `out` might be `inout`; a call says which it is, and that the task should be there.
+  for (const bool stated : {false, true}) {
+    Steps b(16 << 20);
+    b.task({});
+    Access written = reads(2 << 20, 1 << 20);
+    written.mode = placement::Access::write;
+    written.stated = stated;
+    b.root({create(b.task({b.work(0, {written})})), wait_all()});
+    RunOptions options = deterministic("locality");
+    int calls = 0;
+    options.log = [&](const Decision& decision) {
+      ++calls;
+      EXPECT_EQ(decision.need.written.known(), 1u << 20);
+      EXPECT_EQ(decision.need.read.known(), stated ? 0u : 1u << 20);
+      EXPECT_EQ(decision.stated, stated);
+      EXPECT_FALSE(decision.released);
+    };
+    run(b.w, options);
+    EXPECT_EQ(calls, 1);
+  }
+}
+
 TEST_F(Engine, DistancesDecideWhoIsNearest) {
   // Half of the bytes at location 1, half at 2: whichever is nearer to the other and to itself; a change of
   // one distance changes the choice.
