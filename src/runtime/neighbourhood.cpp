@@ -228,27 +228,33 @@ void end_dealing(Neighbourhood& all, Member* member) {
     all.dealers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where) {
-  policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
-  far.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
-  far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
-  if (here < 0) return far;
-  // While tasks are being dealt, the dealing before tells how many there will be, and that some for the thief
-  // may be still to come. Where tasks release others it tells nothing.
-  bool released = false;
-  policy::Shares shares;
+DealingNow dealing_now(const Neighbourhood& all) {
+  DealingNow now;
+  now.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
   for (Location i = 0; i < all.locations; ++i) {
     const policy::Share share = all.inboxes[i].share();
-    released |= share.released;
-    shares.all += far.dealing ? share.before : share.dealt;
-    shares.workers += all.workers[i].load(std::memory_order_relaxed);
+    now.released |= share.released;
+    now.tasks += now.dealing ? share.before : share.dealt;
+    now.workers += all.workers[i].load(std::memory_order_relaxed);
   }
+  return now;
+}
+
+policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Location here, Location where) {
+  policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
+  far.dealing = now.dealing;
+  far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
+  if (here < 0) return far;
+  policy::Shares shares;
+  shares.all = now.tasks;
+  shares.workers = now.workers;
   shares.victims = all.inboxes[where].share().has();
   shares.victim_workers = all.workers[where].load(std::memory_order_relaxed);
+  // While tasks are being dealt some for the thief may be still to come.
   const policy::Share own = all.inboxes[here].share();
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
-  far.surplus = !(far.dealing && released) && policy::has_surplus(shares);
+  far.surplus = !(far.dealing && now.released) && policy::has_surplus(shares);
   return far;
 }
 

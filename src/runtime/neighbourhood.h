@@ -168,8 +168,16 @@ void check_when_idle(Neighbourhood& all);
 /// region.
 void note_dealing(Neighbourhood& all, Member* member);
 void end_dealing(Neighbourhood& all, Member* member);
+/// What a look for far tasks has to know of the present dealing, at all locations together.
+struct DealingNow {
+  bool dealing = false;   // tasks are being dealt: the dealing before tells how many there will be,
+  bool released = false;  // but nothing where tasks release others
+  std::int64_t tasks = 0;
+  std::int64_t workers = 0;
+};
+DealingNow dealing_now(const Neighbourhood& all);
 /// Tasks that wait at `where`, as the policy sees them for a thief at `here`.
-policy::FarTasks far_tasks(const Neighbourhood& all, Location here, Location where);
+policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Location here, Location where);
 
 /// The member has run a task that has a footprint.
 void note_task_time(const Thread* self, std::uint64_t ticks);

@@ -1,6 +1,7 @@
 #include "runtime/tasking.h"
 
 #include <cstdlib>
+#include <optional>
 
 #include "base/log.h"
 #include "policy/task_policy.h"
@@ -191,8 +192,13 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   const policy::TaskPolicy& policy = *process.policy;
   const policy::Idleness idle = me->patience.look(now, all.dealt(), all.created(), self->tasks_served);
   const bool any = search.last_look || me->patience.looks() > 2 * kPatience;
+  // Summed up once for all locations, and only if tasks wait at some.
+  std::optional<DealingNow> dealing;
   const auto may_take = [&](Location where, std::uint32_t dealt) {
-    if (!search.waits) return policy.may_rob_dealt(machine, here, where, far_tasks(all, here, where), idle);
+    if (!search.waits) {
+      if (!dealing) dealing = dealing_now(all);
+      return policy.may_rob_dealt(machine, here, where, far_tasks(all, *dealing, here, where), idle);
+    }
     return any || (me->patience.looks() > kPatience && policy.may_rob(machine, here, where, dealt));
   };
   const Location* near = locations_near(here);
