@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "sim_machines.h"
+
 namespace hearth::sim {
 namespace {
-
-Figure known(double value) { return {value, value, value, 'A'}; }
 
 // Lines of 100 bytes, one in flight: 100 ns here, 200 ns there, so that a core reads 1 and 0.5 GB/s.
 struct TwoNodes {
