@@ -72,7 +72,8 @@ class Log(unittest.TestCase):
 
     def whole(self, path, decisions=8):
         head, *middle, end = lines(path)
-        self.assertEqual((head["log"], head["version"], head["policy"], head["machine"]), ("decisions", 1, "locality", "opteron-6172x4"))
+        self.assertEqual((head["log"], head["version"], head["policy"], head["machine"]),
+                         ("decisions", 1, "locality", "opteron-6172x4"))
         self.assertEqual(end, {"decisions": decisions, "left_out": 0})
         self.assertEqual(len(middle), decisions)
         return middle
@@ -155,8 +156,8 @@ class Simulated(unittest.TestCase):
         recording, path = SHOP.folder / "families.db", SHOP.folder / "sim.json"
         done = hearth("record", "-o", recording, "--", program, env={"OMP_NUM_THREADS": 4})
         self.assertEqual(done.returncode, 0, done.stderr)
-        done = hearth("sim", recording, "--machine", "opteron-6172x4", "--policy", "locality", "--distribution", "fine", "--seeds",
-                      "1", "--threads", "4", "--log-decisions", path)
+        done = hearth("sim", recording, "--machine", "opteron-6172x4", "--policy", "locality", "--distribution", "fine",
+                      "--seeds", "1", "--threads", "4", "--log-decisions", path)
         self.assertEqual(done.returncode, 0, done.stderr)
         _, *middle, _ = lines(path)
         self.assertEqual(sorted(line["task"] for line in middle),
