@@ -28,27 +28,18 @@ using placement::ByteRange;
 using placement::Distribution;
 using placement::Kind;
 using placement::kMaxLocations;
+using placement::kSlabClassCount;
+using placement::kSlabClasses;
 using placement::Layout;
 using placement::OwnerTable;
 using placement::Shape;
+using placement::slab_class_for;
 
 constexpr std::size_t kGranule = OwnerTable::kGranule;
 constexpr std::size_t kMostManaged = std::size_t{16} << 40;
 constexpr std::size_t kLeastManaged = std::size_t{1} << 30;
-constexpr std::size_t kLargestSlab = std::size_t{64} << 20;
 /// Freed blocks from here on give their pages back at once, as the C library's large blocks do.
 constexpr std::size_t kGivesPagesBack = 16 * kPage;
-
-// Sizes of slab blocks: powers of two below a page (so that none straddles pages), then whole pages, four
-// steps to a doubling.
-constexpr std::size_t kClasses[] = {
-    64,          128,         256,         512,         1024,        2048,       1 * kPage,
-    2 * kPage,   3 * kPage,   4 * kPage,   5 * kPage,   6 * kPage,   7 * kPage,  8 * kPage,
-    10 * kPage,  12 * kPage,  14 * kPage,  16 * kPage,  20 * kPage,  24 * kPage, 28 * kPage,
-    32 * kPage,  40 * kPage,  48 * kPage,  56 * kPage,  64 * kPage,  80 * kPage, 96 * kPage,
-    112 * kPage, 128 * kPage, 160 * kPage, 192 * kPage, 224 * kPage, 256 * kPage};
-constexpr int kClassCount = sizeof(kClasses) / sizeof(kClasses[0]);
-static_assert(kClasses[kClassCount - 1] == kLargestInSlab);
 
 /// What is known of one block.
 struct Block {
@@ -87,7 +78,7 @@ struct SizeList {
 
 /// All slabs with one policy: one for each home, and the last for blocks that are spread unit by unit.
 struct Zone {
-  SizeList sizes[kClassCount];
+  SizeList sizes[kSlabClassCount];
 };
 constexpr int kSpreadZone = kMaxLocations;
 
@@ -262,12 +253,6 @@ bool place(const MemoryHomes& machine, const Layout& layout, std::uint64_t begin
 
 // ---- slabs
 
-int class_for(std::size_t size, std::size_t alignment) {
-  for (int c = 0; c < kClassCount; ++c)
-    if (kClasses[c] >= size && kClasses[c] % alignment == 0) return c;
-  return -1;
-}
-
 const Shape* shape_of(const MemoryHomes& machine, Kind kind) {
   return kind == Kind::fine || kind == Kind::interleaved ? &machine.rounds : &machine.equal;
 }
@@ -295,8 +280,7 @@ OwnerTable::RegionId take_region(std::size_t bytes, std::size_t alignment, std::
 /// A new slab, with the lock held; 0 when there is no memory.
 OwnerTable::RegionId make_slab(const MemoryHomes& machine, SizeList& list, std::size_t block_bytes, Kind kind,
                                std::uint32_t home_index) {
-  std::size_t bytes = std::min(kGranule << std::min(list.slabs, 5u), kLargestSlab);
-  bytes -= bytes % block_bytes;
+  const std::size_t bytes = placement::slab_bytes(block_bytes, list.slabs);
   const auto count = static_cast<std::uint32_t>(bytes / block_bytes);
   auto* blocks = static_cast<Block*>(take_spare(count * sizeof(Block)));
   std::uint64_t begin = 0;
@@ -330,8 +314,8 @@ OwnerTable::RegionId make_slab(const MemoryHomes& machine, SizeList& list, std::
 
 void* from_slab(const MemoryHomes& machine, const ManagedRequest& request, Location home,
                 std::uint32_t home_index) {
-  const int size_class = class_for(request.size, request.alignment);
-  const std::size_t block_bytes = kClasses[size_class];
+  const int size_class = slab_class_for(request.size, request.alignment);
+  const std::size_t block_bytes = kSlabClasses[size_class];
   const bool spread = home == kUnknown;
   SizeList& list = zones[spread ? kSpreadZone : home].sizes[size_class];
   Extent* extent = nullptr;
@@ -389,7 +373,7 @@ void release_to_slab(OwnerTable::RegionId id, std::uint32_t index) {
   Guard guard;
   block.size.store(0, std::memory_order_relaxed);
   block.tag.store(dirty ? Block::kUsedBefore : 0, std::memory_order_relaxed);
-  SizeList& list = zones[spread ? kSpreadZone : extent.home].sizes[class_for(bytes, 1)];
+  SizeList& list = zones[spread ? kSpreadZone : extent.home].sizes[slab_class_for(bytes, 1)];
   if (make_room(list)) list.free[list.free_count++] = std::uint64_t{id} << 32 | index;
 }
 
@@ -498,7 +482,7 @@ void* with_own_region(const MemoryHomes& machine, const ManagedRequest& request,
 void* allocate_at(const MemoryHomes& machine, const ManagedRequest& request, Location home,
                   std::uint32_t home_index, const Shape* shape) {
   const bool slab = fits_slab(request.what) && request.size <= kLargestInSlab &&
-                    class_for(request.size, request.alignment) >= 0;
+                    slab_class_for(request.size, request.alignment) >= 0;
   return slab ? from_slab(machine, request, home, home_index)
               : with_own_region(machine, request, home, home_index, shape);
 }
@@ -541,8 +525,8 @@ void* managed_allocate(const ManagedRequest& request) {
 std::size_t managed_footprint(const Distribution& what, std::size_t alignment, std::size_t size) {
   const ManagedRequest request{.what = what, .size = size, .alignment = alignment};
   if (!is_legal(request)) return SIZE_MAX;
-  const int size_class = fits_slab(what) && size <= kLargestInSlab ? class_for(size, alignment) : -1;
-  return size_class >= 0 ? kClasses[size_class]
+  const int size_class = fits_slab(what) && size <= kLargestInSlab ? slab_class_for(size, alignment) : -1;
+  return size_class >= 0 ? kSlabClasses[size_class]
                          : rounded_up(size, std::max(unit_for(memory_homes(), request), kPage));
 }
 

@@ -22,6 +22,7 @@
 
 #include "memory/homes.h"
 #include "placement/owner_table.h"
+#include "placement/slabs.h"
 
 namespace hearth::memory {
 
@@ -45,7 +46,7 @@ struct ManagedRequest {
 /// own.
 inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
 
-inline constexpr std::size_t kLargestInSlab = std::size_t{1} << 20;
+using placement::kLargestInSlab;
 /// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
 /// populated at once, piece by piece.
 inline constexpr std::size_t kMostPieces = 1024;

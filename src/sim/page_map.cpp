@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "placement/owner_table.h"
+#include "placement/slabs.h"
 
 namespace hearth::sim {
 
@@ -20,6 +21,38 @@ std::uint64_t mix(std::uint64_t x) {
   x *= 0xbf58476d1ce4e5b9u;
   return x ^ x >> 32;
 }
+
+// Where managed memory would put blocks that are never freed.
+class Addresses {
+ public:
+  std::uint64_t region(std::uint64_t bytes) {
+    constexpr std::uint64_t kGranule = placement::OwnerTable::kGranule;
+    const std::uint64_t begin = next_;
+    next_ += std::max<std::uint64_t>((bytes + kGranule - 1) / kGranule, 1) * kGranule;
+    return begin;
+  }
+  std::uint64_t in_slab(std::uint64_t bytes) {
+    if (bytes > placement::kLargestInSlab) return region(bytes);
+    const int size_class = placement::slab_class_for(bytes, 1);
+    const std::size_t block = placement::kSlabClasses[size_class];
+    Slab& slab = slabs_[size_class];
+    if (slab.next == slab.end) {
+      const std::size_t all = placement::slab_bytes(block, slab.before++);
+      slab.next = region(all);
+      slab.end = slab.next + all;
+    }
+    slab.next += block;
+    return slab.next - block;
+  }
+
+ private:
+  struct Slab {
+    std::uint64_t next = 0, end = 0;
+    unsigned before = 0;
+  };
+  std::uint64_t next_ = placement::OwnerTable::kGranule;
+  Slab slabs_[placement::kSlabClassCount];
+};
 
 struct OwnersByPage {
   const std::uint8_t* owner;
@@ -66,17 +99,18 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
   // Whole pages of a home cache machine move as one, unless the distribution goes round line by line.
   const bool lines = setup.machine.location_kind == topology::LocationKind::home_cache;
   const std::uint64_t unit = lines ? setup.line_bytes : setup.page_bytes;
-  std::uint64_t address = placement::OwnerTable::kGranule, ordinal = 0;
+  Addresses addresses;
+  std::uint64_t ordinal = 0;
   const Location initial = home_near(setup.workers[0]);
   for (const Region& region : workload.regions) {
     Pages& pages = pages_.emplace_back();
-    pages.base = address;
-    pages.bytes = region.bytes;
-    constexpr std::uint64_t kGranule = placement::OwnerTable::kGranule;
-    address += std::max<std::uint64_t>((region.bytes + kGranule - 1) / kGranule, 1) * kGranule;
     Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
     // What a machine of home caches does by itself (Muddukrishna et al. 2015, 2.2).
     if (lines && (what.kind == Kind::standard || what.kind == Kind::environment)) what.kind = Kind::fine;
+    const bool rounds = what.kind == Kind::fine || what.kind == Kind::interleaved;
+    pages.bytes = region.bytes;
+    // Lines are so many that where they begin to go round tells nothing.
+    pages.base = rounds && !lines ? addresses.in_slab(region.bytes) : addresses.region(region.bytes);
     if (what.kind != Kind::standard && what.kind != Kind::environment) {
       placement::Allocation allocation{pages.base, pages.bytes, unit, initial, ordinal};
       if (what.kind == Kind::coarse) ++ordinal;
@@ -86,7 +120,6 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
             setup.page_bytes;
         make_table(pages, what, block);
       } else {
-        const bool rounds = what.kind == Kind::fine || what.kind == Kind::interleaved;
         pages.layout = lay_out(what, allocation, homes_, rounds ? &rounds_ : &equal_, &weighted_, {});
       }
       continue;

@@ -1,10 +1,12 @@
 // PageMap: where each byte of a workload's regions lies, by the runtime's own distributions.
 //
-// Every region begins at an address of its own that is a multiple of 2 MiB, as managed memory does
-// (placement/owner_table.h), and is cut into units: pages, or lines where home caches are the locations. What
-// no distribution places lies where it was first touched: beside the initial thread, in equal contiguous
-// parts beside the workers, or beside whoever uses it first; a machine of home caches deals it out line by
-// line. A location without memory touches memory at the nearest that has some. Used by one thread.
+// Every region begins at an address of its own, a multiple of 2 MiB, as managed memory's do
+// (placement/owner_table.h); those that go round page by page and fit into slabs stand side by side in them
+// (placement/slabs.h), since it is the address that says where a page is. It is cut into units: pages, or
+// lines where home caches are the locations. What no distribution places lies where it was first touched:
+// beside the initial thread, in equal contiguous parts beside the workers, or beside whoever uses it first; a
+// machine of home caches deals it out line by line. A location without memory touches memory at the nearest
+// that has some. Used by one thread.
 #pragma once
 
 #include <cstdint>

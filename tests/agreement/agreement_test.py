@@ -49,14 +49,15 @@ LOCATIONS = 8
 # What dealing costs, in bytes times tenths of the local distance; for less a task stays with its creator (policy/locality.cpp).
 DEALING = 300 * 80
 
-IN_ORDER = {"map": ["vectors=40", "kib=64"], "vecmul": ["vectors=40", "kib=60"], "matmul": ["size=512", "block=128"]}
-TASKS = {"map": 40, "vecmul": 40, "matmul": 16}
+# Allocations of an odd number of pages, of one that is no whole number, and of one that is.
+IN_ORDER = {"map": ["vectors=40", "kib=20"], "vecmul": ["vectors=40", "kib=28"], "matmul": ["size=512", "block=64"]}
+TASKS = {"map": 40, "vecmul": 40, "matmul": 64}
 RELEASED = [("clang", "reduction", ["kib=2048", "depth=4"], "blocked"),
             ("clang", "jacobi", ["size=1024", "block=128"], "blocked"),
             ("gcc", "jacobi", ["size=1024", "block=128", "exact=1"], "blocked"),
             ("clang", "sparselu", ["size=768", "block=64"], "coarse")]
 # The distribution under which the policy has a choice to make, and what the perturbed distance becomes.
-PERTURBED = {"map": ("fine", 11), "vecmul": ("coarse", 60), "matmul": ("coarse", 60)}
+PERTURBED = {"map": ("fine", 11), "vecmul": ("coarse", 60), "matmul": ("coarse", 200)}
 PLACE = (1, 0)
 
 hearth = library = None
