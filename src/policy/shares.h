@@ -31,12 +31,14 @@ struct Shares {
   std::int64_t thief_workers = 0;
 };
 
-/// Whether the victim has more than its part of all tasks, by an eighth, while the thief has less than its
-/// own. An eighth more or less is within what creators and single tasks make of any dealing, and not worth a
-/// far task.
+/// Whether the victim has more than its part of all tasks, by a sixteenth, and each of its workers more than
+/// the thief's have, by an eighth of what is one's part: not the part alone, since one who creates runs less
+/// than its part, and the others more. So much more or less is within what creators and single tasks make of
+/// any dealing, and not worth a far task.
 constexpr bool has_surplus(const Shares& shares) {
-  return 8 * shares.victims * shares.workers > 9 * shares.all * shares.victim_workers &&
-         shares.thiefs * shares.workers < shares.all * shares.thief_workers;
+  const std::int64_t more = shares.victims * shares.thief_workers - shares.thiefs * shares.victim_workers;
+  return 16 * shares.victims * shares.workers > 17 * shares.all * shares.victim_workers &&
+         8 * more * shares.workers > shares.all * shares.victim_workers * shares.thief_workers;
 }
 
 }  // namespace hearth::policy

@@ -248,9 +248,10 @@ policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Loca
   policy::Shares shares;
   shares.all = now.tasks;
   shares.workers = now.workers;
-  shares.victims = all.inboxes[where].share().has();
+  // While tasks are being dealt some for either may be still to come.
+  const policy::Share victims = all.inboxes[where].share();
+  shares.victims = far.dealing ? victims.expects() : victims.has();
   shares.victim_workers = all.workers[where].load(std::memory_order_relaxed);
-  // While tasks are being dealt some for the thief may be still to come.
   const policy::Share own = all.inboxes[here].share();
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);

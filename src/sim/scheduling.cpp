@@ -300,7 +300,7 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   policy::Shares shares;
   shares.all = far.dealing ? dealt_before_ : dealt_now_;
   shares.workers = static_cast<std::int64_t>(workers_.size());
-  shares.victims = inbox.share.has();
+  shares.victims = far.dealing ? inbox.share.expects() : inbox.share.has();
   shares.victim_workers = workers_at_[static_cast<std::size_t>(where)];
   const policy::Share& own = inboxes_[static_cast<std::size_t>(here)].share;
   shares.thiefs = far.dealing ? own.expects() : own.has();

@@ -41,7 +41,7 @@ bool may_rob(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle)
   return locality.may_rob_dealt(machine.view, 0, 1, {depth, task_time}, idle);
 }
 
-TEST(Surplus, IsMoreThanThePartOfTheLocationByAnEighth) {
+TEST(Surplus, IsMoreThanThePartOfTheLocationAndMoreThanTheThiefHas) {
   const auto surplus = [](std::int64_t victims, std::int64_t thiefs) {
     return has_surplus({.all = 256,
                         .workers = 8,
@@ -50,10 +50,11 @@ TEST(Surplus, IsMoreThanThePartOfTheLocationByAnEighth) {
                         .thiefs = thiefs,
                         .thief_workers = 1});
   };
-  EXPECT_FALSE(surplus(36, 8));
-  EXPECT_TRUE(surplus(37, 8));
-  EXPECT_TRUE(surplus(64, 31));
-  EXPECT_FALSE(surplus(64, 32)) << "the thief has had its part";
+  EXPECT_FALSE(surplus(34, 8));
+  EXPECT_TRUE(surplus(35, 8));
+  EXPECT_TRUE(surplus(64, 32)) << "the creator runs less than its part, and somebody has to";
+  EXPECT_TRUE(surplus(40, 35));
+  EXPECT_FALSE(surplus(40, 36)) << "an eighth of a part, no more";
   EXPECT_FALSE(has_surplus({})) << "nothing was dealt";
 }
 
@@ -64,6 +65,8 @@ TEST(Surplus, IsMeasuredByHowManyWorkAtALocation) {
   shares.victim_workers = 2;
   EXPECT_TRUE(has_surplus(shares));
   shares.thief_workers = 1;
+  EXPECT_TRUE(has_surplus(shares));
+  shares.thiefs = 38;
   EXPECT_FALSE(has_surplus(shares));
 }
 
@@ -387,7 +390,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
           const auto depth = static_cast<std::uint32_t>(inbox[far].size());
           const bool dealing = made != homes.size();
           if (!dealing) shares.all = static_cast<std::int64_t>(made);
-          shares.victims = share[far].has();
+          shares.victims = dealing ? share[far].expects() : share[far].has();
           shares.thiefs = dealing ? share[worker.at].expects() : share[worker.at].has();
           if (!locality.may_rob_dealt(machine.view, worker.at, far,
                                       {depth, mean[far], dealing, has_surplus(shares)}, idle))
@@ -452,7 +455,8 @@ TEST(OnAModelledMachine, WhatANodeHasBeyondItsPartIsSharedWhileOthersAreServed) 
   for (const double deal_times : {0.01, 0.06, 0.1})
     for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
       const Outcome outcome = simulate(1, homes, deal_times, task_time, 8);
-      EXPECT_GE(outcome.local, 0.9 * best) << deal_times << ' ' << task_time;
+      // The first node is the creator's: the longer it creates, the fewer of these it can run itself.
+      EXPECT_GE(outcome.local, 0.85 * best) << deal_times << ' ' << task_time;
       EXPECT_LE(outcome.heaviest, 1.2) << deal_times << ' ' << task_time;
     }
 }
