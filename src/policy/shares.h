@@ -29,16 +29,21 @@ struct Shares {
   std::int64_t victim_workers = 0;
   std::int64_t thiefs = 0;  // those of the location that would take it
   std::int64_t thief_workers = 0;
+  bool released = false;  // there are more tasks than these: ends of others made them ready
 };
 
 /// Whether the victim has more than its part of all tasks, by a sixteenth, and each of its workers more than
 /// the thief's have, by an eighth of what is one's part: not the part alone, since one who creates runs less
 /// than its part, and the others more. So much more or less is within what creators and single tasks make of
-/// any dealing, and not worth a far task.
+/// any dealing, and not worth a far task. Where tasks release others the shares tell little of what a
+/// location will have: then it is an eighth, and only for a thief that has less than its part.
 constexpr bool has_surplus(const Shares& shares) {
+  if (shares.all == 0) return false;  // nobody knows
+  const std::int64_t part = shares.all * shares.victim_workers, has = shares.victims * shares.workers;
+  if (shares.released)
+    return 8 * has > 9 * part && shares.thiefs * shares.workers < shares.all * shares.thief_workers;
   const std::int64_t more = shares.victims * shares.thief_workers - shares.thiefs * shares.victim_workers;
-  return 16 * shares.victims * shares.workers > 17 * shares.all * shares.victim_workers &&
-         8 * more * shares.workers > shares.all * shares.victim_workers * shares.thief_workers;
+  return 16 * has > 17 * part && 8 * more * shares.workers > part * shares.thief_workers;
 }
 
 }  // namespace hearth::policy

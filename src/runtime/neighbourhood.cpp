@@ -255,6 +255,7 @@ policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Loca
   const policy::Share own = all.inboxes[here].share();
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
+  shares.released = now.released;
   far.surplus = !(far.dealing && now.released) && policy::has_surplus(shares);
   return far;
 }

@@ -305,6 +305,7 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   const policy::Share& own = inboxes_[static_cast<std::size_t>(here)].share;
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = workers_at_[static_cast<std::size_t>(here)];
+  shares.released = released_;
   far.surplus = !(far.dealing && released_) && policy::has_surplus(shares);
   return far;
 }

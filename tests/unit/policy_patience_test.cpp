@@ -55,7 +55,9 @@ TEST(Surplus, IsMoreThanThePartOfTheLocationAndMoreThanTheThiefHas) {
   EXPECT_TRUE(surplus(64, 32)) << "the creator runs less than its part, and somebody has to";
   EXPECT_TRUE(surplus(40, 35));
   EXPECT_FALSE(surplus(40, 36)) << "an eighth of a part, no more";
-  EXPECT_FALSE(has_surplus({})) << "nothing was dealt";
+  EXPECT_FALSE(
+      has_surplus({.workers = 8, .victims = 40, .victim_workers = 1, .thiefs = 2, .thief_workers = 1}))
+      << "nobody knows how many there will be";
 }
 
 TEST(Surplus, IsMeasuredByHowManyWorkAtALocation) {
@@ -68,6 +70,21 @@ TEST(Surplus, IsMeasuredByHowManyWorkAtALocation) {
   EXPECT_TRUE(has_surplus(shares));
   shares.thiefs = 38;
   EXPECT_FALSE(has_surplus(shares));
+}
+
+TEST(Surplus, TakesMoreWhereTasksReleaseOthers) {
+  Shares shares{.all = 256,
+                .workers = 8,
+                .victims = 36,
+                .victim_workers = 1,
+                .thiefs = 8,
+                .thief_workers = 1,
+                .released = true};
+  EXPECT_FALSE(has_surplus(shares));
+  shares.victims = 37;
+  EXPECT_TRUE(has_surplus(shares));
+  shares.thiefs = 32;
+  EXPECT_FALSE(has_surplus(shares)) << "the thief has had its part";
 }
 
 TEST(Surplus, OfADealingThatGoesOnIsWhatTheOneBeforeTells) {
