@@ -162,7 +162,8 @@ class Conversion {
             waits_.push_back({row.integer(0), row.integer(1), row.integer(2), kind != "taskwait"});
         });
     file_.query(
-        "SELECT task, address, length, rows, pitch, access, decides, stated FROM footprint ORDER BY task, nth",
+        "SELECT task, address, length, rows, pitch, access, decides, stated FROM footprint ORDER BY task, "
+        "nth",
         [&](const Row& row) {
           Touched touched;
           touched.task = row.integer(0);
