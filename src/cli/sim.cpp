@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -54,6 +55,8 @@ struct Request {
   std::string threshold = "hops";
   std::string vicinity = "all";
   std::string seating = "close";
+  std::string caches = "cold";
+  std::uint64_t allocations_before = 0;
   std::uint32_t threads = 0;  // of the simulated program; 0: the machine's default
   std::uint32_t draws = 20;
   bool nominal = false;
@@ -69,6 +72,7 @@ constexpr std::pair<const char*, Kind> kDistributions[] = {
     {"standard", Kind::standard}, {"fine", Kind::fine}, {"coarse", Kind::coarse}, {"blocked", Kind::blocked}};
 constexpr const char* kInterleaved = "interleaved";  // all memory, as numactl --interleave does
 constexpr std::string_view kSeatings[] = {"close", "spread", "one-per-location"};  // as sim::Seating
+constexpr std::string_view kCaches[] = {"cold", "warm"};
 
 template <class Words>
 std::string joined(const Words& words) {
@@ -183,6 +187,8 @@ sim::RunOptions options_of(const Request& request, const Way& way) {
       static_cast<policy::Threshold>(index_of("--steal-threshold", request.threshold, rt::kThresholdNames));
   options.vicinity = rt::kVicinities[index_of("--vicinity", request.vicinity, rt::kVicinityNames)];
   options.seating = static_cast<sim::Seating>(index_of("--seating", request.seating, kSeatings));
+  options.warm = index_of("--caches", request.caches, kCaches) == 1;
+  options.allocations_before = request.allocations_before;
   options.threads = request.threads;
   return options;
 }
@@ -362,6 +368,8 @@ Json results_json(const Request& request, const Study& study, const sim::Sweep& 
   json["program"] = study.workload.name;
   json["settings"] = request.settings;
   json["tasks"] = study.workload.tasks.size() - 1;
+  json["allocations"] = std::count_if(study.workload.regions.begin(), study.workload.regions.end(),
+                                      [](const sim::Region& region) { return region.distributed; });
   json["unexplained"] = study.workload.unexplained;
   json["machine"] = study.model.machine.name;
   json["model"] = study.model.machine.origin;
@@ -370,6 +378,8 @@ Json results_json(const Request& request, const Study& study, const sim::Sweep& 
   json["steal_threshold"] = request.threshold;
   json["vicinity"] = request.vicinity;
   json["seating"] = request.seating;
+  json["caches"] = request.caches;
+  json["allocations_before"] = request.allocations_before;
   json["seeds"] = request.draws;
   json["first_seed"] = request.first_seed;
   json["ranges"] = request.nominal ? std::vector<std::string>() : study.model.parameters.ranges();
@@ -510,6 +520,11 @@ void register_sim(CLI::App& app) {
   sim->add_option("--vicinity", request->vicinity,
                   "How many neighbouring home caches share their work: 1, 4, 8, 16 or all");
   sim->add_option("--seating", request->seating, "Where threads are: close, spread or one-per-location");
+  sim->add_option("--allocations-before", request->allocations_before,
+                  "Distributed allocations that the program has made before; coarse goes on from there");
+  sim->add_option(
+      "--caches", request->caches,
+      "What the initial thread's last-level cache begins with: cold (nothing) or warm (what it has filled)");
   sim->add_option("--log-decisions", request->decisions,
                   "Write what the policy decides, in one more run without races, to this file")
       ->type_name("FILE");

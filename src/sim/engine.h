@@ -50,6 +50,11 @@ struct RunOptions {
   /// fine).
   placement::Distribution distribution;
   bool everything = false;
+  /// The last-level cache of the initial thread begins with what that has filled, as far as it fits; else it
+  /// is empty.
+  bool warm = false;
+  /// Distributed allocations that the program has made before: `coarse` goes on from there.
+  std::uint64_t allocations_before = 0;
   std::uint32_t threads = 0;  // 0: as many as the machine's default team; one per location: ignored
   Seating seating = Seating::close;
   std::uint64_t seed = 1;

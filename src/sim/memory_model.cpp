@@ -62,10 +62,13 @@ MemoryModel::MemoryModel(const Workload& workload, const topology::Machine& mach
   if (home_caches_) fill_homes();
 }
 
-void MemoryModel::fill_homes() {
+template <class Visit>
+void MemoryModel::for_each_filled(bool by_parts, Visit visit) const {
   std::vector<const Access*> filled;
   for (const Access& access : workload_.accesses) {
-    if (workload_.regions[access.region].first_touch != FirstTouch::by_writer) filled.push_back(&access);
+    const FirstTouch by = workload_.regions[access.region].first_touch;
+    if (by == FirstTouch::initial_thread || (by_parts && by == FirstTouch::by_parts))
+      filled.push_back(&access);
   }
   const auto place = [](const Access* access) { return std::pair(access->region, access->offset); };
   std::stable_sort(filled.begin(), filled.end(),
@@ -75,8 +78,25 @@ void MemoryModel::fill_homes() {
     const Extent extent = Extent::of(*access);
     if (extent.bytes() == 0 || extent.identity() == last) continue;
     last = extent.identity();
-    fetched_from_outside(pages_.shares_of(extent), last);
+    visit(extent);
   }
+}
+
+void MemoryModel::fill_homes() {
+  for_each_filled(
+      true, [&](const Extent& extent) { fetched_from_outside(pages_.shares_of(extent), extent.identity()); });
+}
+
+void MemoryModel::warm(Location here) {
+  if (home_caches_) return;
+  const auto at = static_cast<std::size_t>(here);
+  for_each_filled(false, [&](const Extent& written) {
+    const Extent extent = in_lines(written);
+    if (in_sets_)
+      set_caches_.use(at, extent, true);
+    else
+      caches_.write(at, extent.identity(), extent.bytes());
+  });
 }
 
 double MemoryModel::latency(const topology::Machine& machine, const Parameters& parameters, std::size_t from,

@@ -47,6 +47,9 @@ class MemoryModel {
   MemoryModel(const Workload& workload, const topology::Machine& machine, const Parameters& parameters,
               std::span<const std::uint32_t> workers, PageMap& pages, Fluid& fluid);
 
+  /// The worker at `here` has just filled all that the initial thread fills.
+  void warm(Location here);
+
   /// The work begins at location `here`.
   Demand begin(const Work& work, Location here);
 
@@ -99,6 +102,9 @@ class MemoryModel {
   double move(const placement::Shares& shares, std::uint64_t total, std::uint64_t bytes, bool write,
               Location here, Moved& moved) const;
   void fill_homes();
+  /// Every extent that the initial thread or a loop has filled, once, in the order of the allocations.
+  template <class Visit>
+  void for_each_filled(bool by_parts, Visit visit) const;
   std::uint64_t fetched_from_outside(const placement::Shares& shares, std::uint64_t identity);
   void use(Fluid::Resource resource, double bytes) {
     if (weight_[resource] == 0) used_.push_back(resource);

@@ -100,7 +100,7 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
   const bool lines = setup.machine.location_kind == topology::LocationKind::home_cache;
   const std::uint64_t unit = lines ? setup.line_bytes : setup.page_bytes;
   Addresses addresses;
-  std::uint64_t ordinal = 0;
+  std::uint64_t ordinal = setup.allocations_before;
   const Location initial = home_near(setup.workers[0]);
   for (const Region& region : workload.regions) {
     Pages& pages = pages_.emplace_back();

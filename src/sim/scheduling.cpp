@@ -116,14 +116,19 @@ void Simulation::arm(WorkerIndex index) {
     worker.dormant = false;
     --dormant_;
   }
-  const Time pauses = (now_ - worker.last_look) / worker.pause + 1;
   worker.next = Next::search;
+  // Elsewhere naps make no difference: they cost nobody but the napper.
+  if (turns_.on() && now_ >= worker.spins_since + kSpin) {
+    worker.naps = true;
+    return timers_.set(index, now_ + kNap);
+  }
+  const Time pauses = (now_ - worker.last_look) / worker.pause + 1;
   timers_.set(index, worker.last_look + pauses * worker.pause);
 }
 
 void Simulation::park(WorkerIndex index) {
   Worker& worker = workers_[index];
-  if (worker.idle_since == kNever) worker.idle_since = worker.last_look = now_;
+  if (worker.idle_since == kNever) worker.idle_since = worker.spins_since = worker.last_look = now_;
   if (!worker.parked) {
     worker.parked = true;
     std::vector<WorkerIndex>& parked = parked_near(worker);
@@ -139,7 +144,7 @@ void Simulation::park(WorkerIndex index) {
 
 void Simulation::unpark(WorkerIndex index) {
   Worker& worker = workers_[index];
-  worker.parked = false;
+  worker.parked = worker.naps = false;
   if (worker.dormant) {
     worker.dormant = false;
     --dormant_;
@@ -333,7 +338,7 @@ Simulation::Found Simulation::find_by_distance(WorkerIndex index) {
 Simulation::Found Simulation::find_far(WorkerIndex index) {
   Worker& worker = workers_[index];
   const Location here = worker.location;
-  const bool waits = !worker.frames.empty();
+  const bool waits = !worker.frames.empty() && !in_barrier(worker);
   const policy::MachineView& machine = view_;
   const policy::Idleness idle = worker.patience.look(ticks(now_), dealt_, dealt_ever_, worker.served);
   if (queued_ == 0) return {};

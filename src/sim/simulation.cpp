@@ -42,7 +42,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       worker_locations_(locations_of(seats_)),
       workers_at_(count_by_location(worker_locations_, view_.locations)),
       pages_(workload, {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
-                        parameters.line_bytes, worker_locations_}),
+                        parameters.line_bytes, options.allocations_before, worker_locations_}),
       fluid_(options.grain),
       memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
       random_(options.seed),
@@ -81,6 +81,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
     staffed_ |= std::uint64_t{1} << worker.location;
   }
   index_tasks();
+  if (options.warm) memory_.warm(workers_[0].location);
 }
 
 // Who made whom is known as tasks are made; what a task has before and after it is worked out here.
@@ -153,11 +154,7 @@ Result Simulation::run() {
       now_ = timer;
     }
     const auto first = static_cast<WorkerIndex>(timers_.first_worker());
-    timers_.set(first, kNever);
-    if (turns_.on())
-      turns_.set(first, now_, 0);
-    else
-      resume(first);
+    timer_fires(first);
     if (options_.progress && result_.tasks - told >= kTell) {
       told = result_.tasks;
       if (!options_.progress(told)) break;
@@ -195,6 +192,20 @@ void Simulation::resume(WorkerIndex index) {
     case Next::search: return workers_[index].frames.empty() ? look(index) : run_body(index);
     case Next::work_ended: return end_work(index);
   }
+}
+
+// Where CPUs take turns one that spins looks when its turn comes; the end of a nap is an interrupt.
+void Simulation::timer_fires(WorkerIndex index) {
+  timers_.set(index, kNever);
+  if (!turns_.on()) return resume(index);
+  Worker& worker = workers_[index];
+  if (!worker.naps) return turns_.set(index, now_, 0);
+  worker.naps = false;
+  const Time spent = cost(wake_);
+  worker.result.search += spent;
+  worker.spins_since = now_ + spent;
+  turns_.set(index, now_, spent);
+  turns_.interrupt(now_);
 }
 
 void Simulation::end_turn() {

@@ -40,6 +40,8 @@ class Simulation {
   // which one that waits for descendants takes far ones above the threshold, and after twice as many any.
   static constexpr std::size_t kInbox = std::size_t{1} << 15;
   static constexpr Time kSpin = 2'000'000'000;
+  static constexpr Time kNap =
+      500'000'000;  // each time that one that leaves far tasks alone has spun so long
   static constexpr std::uint32_t kWaiterLooks = 8;
   static constexpr Time kTick = 400;  // of base/cpu.h, which policies count in: 2.5 a nanosecond
 
@@ -73,12 +75,14 @@ class Simulation {
     Next next = Next::search;
     bool parked = false;
     bool dormant = false;   // parked, without a timer
+    bool naps = false;      // parked, and does not look before the nap is over
     bool migrates = false;  // its activity does
     bool deals = false;     // has dealt a task, and not looked for one since
     std::uint32_t turn = 0;
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
     Time idle_since = kNever;  // when it found nothing; kNever: it has something
+    Time spins_since = 0;      // it found nothing, or its last nap
     Time last_look = 0;        // far away
     Time pause = 0;            // until the next
     Time begun = 0;            // its activity
@@ -116,6 +120,7 @@ class Simulation {
   Time move_worker(WorkerIndex index, Location to);
   void end_work(WorkerIndex index);
   void end_turn();
+  void timer_fires(WorkerIndex index);
   Time begin_create(WorkerIndex index, TaskIndex child);
   std::uint32_t items_of(TaskIndex task) const;
   /// False: something takes time first.
@@ -171,6 +176,11 @@ class Simulation {
   TaskIndex take_from_inbox(Location where, std::size_t i);
   std::vector<WorkerIndex>& parked_near(const Worker& worker) {
     return neighbourhood_ ? places_[static_cast<std::size_t>(worker.location)].parked : everybody_parked_;
+  }
+  /// At the end of a region the initial thread is one among the others, who may run whatever there is.
+  static bool in_barrier(const Worker& worker) {
+    const Frame& frame = worker.frames.back();
+    return frame.task == 0 && frame.wait == Wait::descendants;
   }
   bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
 

@@ -29,6 +29,10 @@ class Turns {
     if (present_ == kNobody) give(worker, now);
     if (worker == present_) since_ = now;
   }
+  /// A timer of another worker has run out, which ends the present turn.
+  void interrupt(Time now) {
+    if (now < turn_end_) turn_end_ = now;
+  }
   /// When the present turn ends, or what is to be done in it; kNever: nobody has anything to do.
   Time next_end() const {
     if (present_ == kNobody) return kNever;

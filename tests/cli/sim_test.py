@@ -110,6 +110,7 @@ class Refusals(unittest.TestCase):
                 (("map", "--machine", MACHINE, "--steal-threshold", "7"), '--steal-threshold="7"', "hops, slit, none"),
                 (("map", "--machine", MACHINE, "--vicinity", "5"), '--vicinity="5"', "all, 1, 4, 8, 16"),
                 (("map", "--machine", MACHINE, "--seating", "sofa"), '--seating="sofa"', "close, spread"),
+                (("map", "--machine", MACHINE, "--caches", "hot"), '--caches="hot"', "cold, warm"),
                 (("map", "--machine", MACHINE, "--threads", "49"), '--threads="49"', "48 CPUs"),
                 (("map", "--machine", MACHINE, "--set", "kib=0"), 'map: kib="0"', "from 1 to"),
                 (("map", "--machine", MACHINE, "--set", "rows=3"), '"rows"', "inputs, vectors, kib"),

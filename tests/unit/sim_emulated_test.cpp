@@ -50,6 +50,20 @@ TEST(Turns, EverybodyGetsOnAlikeInTheLongRun) {
   for (const Time time : had) EXPECT_NEAR(static_cast<double>(time), 10'000 * 1000.0, 250'000);
 }
 
+TEST(Turns, AnInterruptEndsTheTurnAndNobodysTimeIsLost) {
+  Turns turns(2, 10, 1, true);
+  turns.set(0, 0, 8);
+  turns.set(1, 0, 8);
+  turns.interrupt(3);
+  EXPECT_EQ(turns.next_end(), 3u);
+  EXPECT_EQ(turns.end_next(3), Turns::kNobody);
+  EXPECT_EQ(turns.next_end(), 11u);
+  EXPECT_EQ(turns.end_next(11), 1u);
+  EXPECT_EQ(turns.end_next(11), Turns::kNobody);
+  EXPECT_EQ(turns.next_end(), 16u);
+  EXPECT_EQ(turns.end_next(16), 0u);
+}
+
 class Emulated : public Simulated {
  protected:
   Result run_in_turns(const Workload& workload, double turn_us) {

@@ -422,6 +422,28 @@ TEST_F(Engine, WorkersSitWhereTheyAreTold) {
   EXPECT_EQ(locations(Seating::close, 1000).size(), 48u);
 }
 
+TEST_F(Engine, InTheBarrierTheInitialThreadIsAsPatientAsTheOthers) {
+  // Two tasks for each node; the initial thread has run its own after 2 ms, the others begin their second
+  // after 4.
+  Steps b(4096);
+  b.w.regions.resize(8, b.w.regions[0]);
+  b.task({});
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    Access access = reads(0, 4096);
+    access.region = i % 8;
+    steps.push_back(create(b.task({b.work(i % 8 == 0 ? 1'000'000 : 4'000'000, {access})})));
+  }
+  steps.push_back(wait_all());
+  b.root(steps);
+  RunOptions options = deterministic("locality");
+  options.seating = Seating::one_per_location;
+  options.distribution.kind = placement::Kind::coarse;
+  const Result result = run(b.w, options);
+  EXPECT_EQ(result.far_steals, 0u);
+  for (const WorkerResult& worker : result.workers) EXPECT_GE(worker.tasks, 2u);
+}
+
 TEST_F(Engine, ProgressCanEndIt) {
   RunOptions options = deterministic();
   std::uint64_t told = 0;

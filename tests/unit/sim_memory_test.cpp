@@ -61,6 +61,22 @@ TEST_F(Memory, TheNextTaskFindsWhatTheCacheOfItsLocationHolds) {
   EXPECT_EQ(run(b.w, deterministic()).cache_hits, 0u);
 }
 
+TEST_F(Memory, WarmCachesBeginWithWhatTheInitialThreadHasFilled) {
+  parameters.llc_bytes = 10 * 4096;
+  parameters.llc_ns = known(8);
+  // Of fifteen in a circle, none is left when its turn comes.
+  RunOptions options = deterministic();
+  options.threads = 1;
+  EXPECT_EQ(run(flat(15, 4096, 0), options).cache_hits, 0u);
+  options.warm = true;
+  const Result warm = run(flat(10, 4096, 0), options);
+  EXPECT_EQ(warm.cache_hits, 10u * 4096);
+  EXPECT_EQ(warm.bytes(), 0u);
+  Workload by_others = flat(10, 4096, 0);
+  by_others.regions[0].first_touch = FirstTouch::by_writer;
+  EXPECT_EQ(run(by_others, options).cache_hits, 0u);
+}
+
 TEST_F(Memory, PassesAfterTheFirstComeFromTheCacheThatHoldsThem) {
   Steps b;
   Access access = reads(0, 6400);
@@ -198,6 +214,10 @@ TEST_F(Memory, DistributionsPlacePagesAsTheRuntimeDoes) {
   EXPECT_EQ(misses(placement::Kind::fine), (Pages{3, 2, 2, 2, 2, 2, 2, 2}));
   EXPECT_EQ(misses(placement::Kind::blocked), (Pages{3, 2, 2, 2, 2, 2, 2, 2}));
   EXPECT_EQ(misses(placement::Kind::coarse), (Pages{17, 0, 0, 0, 0, 0, 0, 0}));
+  RunOptions later = deterministic();
+  later.distribution.kind = placement::Kind::coarse;
+  later.allocations_before = 11;
+  EXPECT_EQ(run(b.w, later).missed(0, 3), 17 * 4096u);
   EXPECT_EQ(misses(placement::Kind::standard), (Pages{17, 0, 0, 0, 0, 0, 0, 0}));
   b.w.regions[0].distributed = false;
   EXPECT_EQ(misses(placement::Kind::fine), (Pages{17, 0, 0, 0, 0, 0, 0, 0}));
