@@ -27,6 +27,7 @@ PROGRAMS = {
 # Programs that measure the machine, without OpenMP; built once, by gcc.
 PLAIN = {
     "floor": ["common/floor.c", "common/bench.c"],
+    "calm": ["common/calm.c"],
     "launcher": ["overhead/launcher.c", "common/bench.c"],
     "startup-without-openmp": ["overhead/startup.c"],
 }
@@ -65,6 +66,16 @@ def program(name, compiler):
     output = OUTPUT / "bin" / f"{name}.{compiler}"
     output.parent.mkdir(parents=True, exist_ok=True)
     _build([_compiler(compiler), *FLAGS, "-fopenmp", *PROGRAMS[name], "-o", str(output), "-lm"], PROGRAMS[name], output)
+    return output
+
+
+def las_program(name):
+    """One of the paper's six benchmarks, built by clang as the virtual machine's laboratory builds it."""
+    output = OUTPUT / "bin" / f"las-{name}.clang"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    sources = [f"las/{part}.c" for part in (name, "las", "optimal", "places")]
+    flags = ["-O3", "-D_GNU_SOURCE", "-std=gnu11", f"-I{ROOT / 'tests' / 'numa'}", f"-I{ROOT / 'include'}"]
+    _build([_compiler("clang"), *flags, "-fopenmp", *sources, "-o", str(output), "-lm"], sources, output)
     return output
 
 

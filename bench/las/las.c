@@ -217,9 +217,18 @@ static double sum_of(const double* cost, const int* node_of) {
   return sum;
 }
 
+// QEMU computes with the host's floating-point unit only once a result of the thread was inexact, which those
+// of some benchmarks never are: without this the initial thread is the fastest.
+static void round_once(void) {
+  volatile float three = 3;
+  volatile float third = 1 / three;
+  (void)third;
+}
+
 static void find_threads(void) {
 #pragma omp parallel
   {
+    round_once();
     threads[omp_get_thread_num()].node = place_of_thread();
 #pragma omp masked
     thread_count = omp_get_num_threads();
