@@ -1,8 +1,9 @@
 """`run agree`: the simulator's local shares beside the measured ones, per benchmark, distribution and policy.
 
 `agreement/measured.json` holds what `bench --suite las --json` wrote, matrices and times, with the conditions;
-`agreement/8x1.toml` is the machine for the simulator. How fast a benchmark computes there is set from the time of its regions under
-work stealing with all memory on one node, and nothing from the matrices. Boots nothing.
+`agreement/8x1.toml` is the machine for the simulator. How fast a benchmark computes there is set from the times of its regions under
+work stealing with all memory on one node, and nothing from the matrices. The host is shared, so these times differ: a third of the
+seeds has the speed of the middle of each third of them. Boots nothing.
 """
 import dataclasses
 import json
@@ -59,18 +60,44 @@ def _simulate(hearth, program, distributions, speed, *options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise parts.MissingPart(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout)["ways"]
+    return json.loads(done.stdout)
 
 
 def _speed(hearth, program, region_ms):
-    """Operations per cycle with which a region of work stealing takes so long."""
+    """Operations per cycle with which a region of work stealing takes so many milliseconds."""
     def milliseconds(speed):
-        ways = _simulate(hearth, program, ["standard"], speed, "--policy", "work-stealing", "--seeds", "5")
+        ways = _simulate(hearth, program, ["standard"], speed, "--policy", "work-stealing", "--seeds", "5")["ways"]
         return next(way["ms"]["median"] for way in ways if way["distribution"] == "standard")
     # A part that is computing, and one that is not.
     slow, fast = 0.01, 0.1
     computing = (milliseconds(slow) - milliseconds(fast)) / (1 / slow - 1 / fast)
     return computing / max(region_ms - milliseconds(fast) + computing / fast, region_ms / 2)
+
+
+def _regions(hearth, program, distributions, region_ms, seeds, nodes=8):
+    """The runs of every way, by policy and distribution. From region to region of a process coarse allocations go on around the
+    nodes; the seeds are dealt out among the nodes that the first of a region can have, as among the speeds."""
+    runs = {(policy, distribution): [] for policy in POLICIES.values() for distribution in distributions}
+    times = sorted(region_ms)
+    speeds = [_speed(hearth, program, times[len(times) * part // 6]) for part in (1, 3, 5)]
+    seed = 1
+
+    def simulate(chosen, speed, before, count):
+        nonlocal seed
+        one = _simulate(hearth, program, chosen, speed, "--policy", ",".join(POLICIES.values()), "--seeds", str(count),
+                        "--first-seed", str(seed), "--allocations-before", str(before))
+        seed += count
+        for way in one["ways"]:
+            if way["distribution"] in chosen:
+                runs[way["policy"], way["distribution"]] += way["runs"]
+        return one["allocations"]
+
+    for speed in speeds:
+        allocations = simulate([name for name in distributions if name != "coarse"], speed, 0, -(-seeds // len(speeds)))
+        starts = sorted({region * allocations % nodes for region in range(nodes)})
+        for start in starts:
+            simulate(["coarse"], speed, start, -(-seeds // (len(speeds) * len(starts))))
+    return runs
 
 
 def rows(hearth, seeds, data, wanted=re.compile("")):
@@ -79,18 +106,17 @@ def rows(hearth, seeds, data, wanted=re.compile("")):
         cases = [case for case in data["cases"] if case["case"].startswith(program + ", ") and wanted.search(case["case"])]
         if not cases:
             continue
-        ways = _simulate(hearth, program, distributions, _speed(hearth, program, data["region_ms"][program]),
-                         "--policy", ",".join(POLICIES.values()), "--seeds", str(seeds))
+        runs = _regions(hearth, program, distributions, data["region_ms"][program], seeds)
         for case in cases:
             distribution = case["case"].split(", ")[1]
-            simulated, = (way for way in ways
-                          if way["distribution"] == distribution and way["policy"] == POLICIES[case["way"]])
+            simulated = runs[POLICIES[case["way"]], distribution]
+            shares = sorted(100 * run["local_share"] for run in simulated)
             matrices = [Matrix(case["way"], each) for each in case["matrices"]]
-            band = simulated["local_share"]
             found.append(Row(program, distribution, case["way"], [100 * each.local_share for each in matrices],
                              statistics.median(each.total for each in matrices),
-                             100 * band["low"], 100 * band["median"], 100 * band["high"],
-                             statistics.median(one["bytes"] for one in simulated["runs"]) / 64))
+                             shares[round(0.05 * (len(shares) - 1))], statistics.median(shares),
+                             shares[round(0.95 * (len(shares) - 1))],
+                             statistics.median(run["bytes"] for run in simulated) / 64))
     return found
 
 

@@ -177,6 +177,31 @@ def _topology_checks(topology, hearth):
                 _judge_topology(topology, cpus=cpus, memory_nodes=[home]))
 
 
+def _llc_checks(topology, hearth):
+    """Where a node has several last-level caches they can be the locations."""
+    if topology.caches_per_node < 2:
+        return
+
+    def judge(result):
+        if _passed(result):
+            return _passed(result)
+        seen = json.loads(result.out)
+        nodes = [seen["nodes"][location["node"]]["number"] for location in seen["locations"]]
+        wanted = [node for node in range(topology.nodes) for _ in range(topology.caches_per_node)]
+        return None if nodes == wanted else f"the locations' nodes: {nodes}, expected {wanted}"
+    yield Check(machine.Job("hearth topo/llc", f"{shlex.quote(str(hearth.command))} topo --json --location llc"), judge)
+
+
+def _measured_model(topology, hearth):
+    """`hearth topo --measure` makes a model of the machine that the simulator takes."""
+    if topology.name != "8x1":
+        return
+    command = shlex.quote(str(hearth.command))
+    yield Check(machine.Job("hearth topo/measured", f"{command} topo --measure --quick --write /tmp/measured.toml && "
+                            f"{command} model check /tmp/measured.toml && "
+                            f"{command} sim map --machine /tmp/measured.toml --seeds 2", limit_s=300), _passed)
+
+
 def calibration(topology):
     """Proves the instrument on this machine: the first and the last CPU each write 64 lines to a page of the first node,
     to two pages of the second, and so on; as many misses must stand in the CPU's row, and next to none elsewhere."""
@@ -206,4 +231,5 @@ def _judge_calibration(topology, node):
 
 def checks(topology, hearth):
     """The calibration comes last: from its first region on the whole machine is instrumented, and slower."""
-    return [*_topology_checks(topology, hearth), *_program_checks(topology, hearth), *calibration(topology)]
+    return [*_topology_checks(topology, hearth), *_llc_checks(topology, hearth), *_measured_model(topology, hearth),
+            *_program_checks(topology, hearth), *calibration(topology)]

@@ -96,7 +96,7 @@ def _parser():
     agreement = command("agree", "the simulator's local shares beside the measured ones; boots nothing")
     with_hearth(agreement)
     agreement.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
-    agreement.add_argument("--seeds", type=int, default=20)
+    agreement.add_argument("--seeds", type=int, default=60)
     agreement.add_argument("--write-docs", action="store_true", help="put the table into docs/simulator.md")
 
     command("prepare", "fetch and build what the machines need, boot nothing")

@@ -28,6 +28,11 @@ class Topology:
     def node_of_cpu(self):
         return [node for node, count in enumerate(self.cpus_per_node) for _ in range(count)]
 
+    @property
+    def caches_per_node(self):
+        """Last-level caches: what Linux makes of QEMU's are one for each socket."""
+        return max(1, self.sockets // sum(1 for count in self.cpus_per_node if count))
+
     def cpus_of(self, node):
         first = sum(self.cpus_per_node[:node])
         return list(range(first, first + self.cpus_per_node[node]))
@@ -92,6 +97,7 @@ TOPOLOGIES = {topology.name: topology for topology in (
     Topology("4x4", "4 nodes of four cores", (4,) * 4, (384,) * 4, _flat(4, 21), sockets=4),
     Topology("2x2x2", "2 sockets of two dies of two cores, a node per die", (2,) * 4, (384,) * 4,
              _dies(2, 2, 12, 32), sockets=2, dies=2),
+    Topology("llcs", "2 nodes of two last-level caches, each of two cores", (4,) * 2, (512,) * 2, _flat(2, 20), sockets=4),
     # Linux numbers nodes with CPUs before those without, so that one stands last.
     Topology("holes", "node 1 has no memory, node 3 has no CPU", (2, 2, 2, 0), (512, 0, 512, 512),
              ((10, 16, 21, 24), (16, 10, 21, 24), (21, 21, 10, 28), (24, 24, 28, 10)), sockets=3),

@@ -5,6 +5,8 @@
 // numa-test name=calls-refused topologies=8x1 compilers=gcc,clang refuse=mbind,move_pages,set_mempolicy,get_mempolicy
 // numa-test name=binding-refused topologies=8x1 refuse=mbind,move_pages,sched_setaffinity OMP_PROC_BIND=true
 // numa-test name=cpuset topologies=4x4 compilers=gcc,clang cpus=6-9 nodes=3 OMP_PROC_BIND=true args=4
+// numa-test name=last-level-caches topologies=llcs compilers=gcc,clang HEARTH_LOCATION=llc OMP_PROC_BIND=true
+// numa-test name=home-caches topologies=llcs compilers=gcc,clang HEARTH_LOCATION=llc HEARTH_POLICY=home-cache HEARTH_VICINITY=1 OMP_PROC_BIND=true
 // numa-test name=balancing topologies=8x1 balancing=on huge-pages=always
 #include <dlfcn.h>
 #include <omp.h>
