@@ -97,6 +97,8 @@ def _parser():
     with_hearth(agreement)
     agreement.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     agreement.add_argument("--seeds", type=int, default=60)
+    agreement.add_argument("--check", action="store_true",
+                           help=f"end with 1 if a simulated band lies more than {agree.POINTS} points from what was counted")
     agreement.add_argument("--write-docs", action="store_true", help="put the table into docs/simulator.md")
 
     command("prepare", "fetch and build what the machines need, boot nothing")
@@ -238,7 +240,7 @@ def _agree(options):
           f"{sum(row.apart <= agree.POINTS for row in found)} bands within {agree.POINTS} points of what was counted")
     if options.write_docs:
         _write_docs(agree.table(found), "agreement", DOCS.with_name("simulator.md"))
-    return 0
+    return 1 if options.check and any(row.apart > agree.POINTS for row in found) else 0
 
 
 def _exec(options):
