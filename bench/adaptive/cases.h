@@ -21,8 +21,8 @@ struct Cases {
 };
 
 inline constexpr Cases kTuning[] = {
-    {"opteron-6172x4", 1, 24},
-    {"epyc-9654x2-nps4", 101, 12},
+    {"opteron-6172x4", 1, 60},
+    {"epyc-9654x2-nps4", 101, 24},
     {"tilepro64", 201, 12},
 };
 
