@@ -83,7 +83,7 @@ void visit_all(std::vector<Model>& models, const Arguments& arguments) {
     for (std::uint32_t index = 0; index < arguments.seeds; ++index) jobs.push_back({&model, index, false});
     for (std::uint32_t index = 0; index < arguments.draws; ++index) jobs.push_back({&model, index, true});
   }
-  Progress progress(jobs.size());
+  Progress progress("papers", jobs.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (;;) {

@@ -12,7 +12,8 @@ namespace hearth::papers {
 
 class Progress {
  public:
-  explicit Progress(std::size_t all) : all_(all), shown_(isatty(STDERR_FILENO) != 0) {}
+  Progress(const char* program, std::size_t all)
+      : program_(program), all_(all), shown_(isatty(STDERR_FILENO) != 0) {}
   ~Progress() {
     if (shown_) std::fputs("\r\033[K", stderr);
   }
@@ -26,10 +27,11 @@ class Progress {
     constexpr std::size_t kWidth = 40;
     char bar[kWidth + 1] = {};
     for (std::size_t at = 0; at < kWidth; ++at) bar[at] = at * all_ < done * kWidth ? '#' : '.';
-    std::fprintf(stderr, "\rpapers: [%s] %zu of %zu visits", bar, done, all_);
+    std::fprintf(stderr, "\r%s: [%s] %zu of %zu visits", program_, bar, done, all_);
   }
 
  private:
+  const char* const program_;
   const std::size_t all_;
   const bool shown_;
   std::atomic<std::size_t> done_ = 0;

@@ -44,12 +44,13 @@ constexpr O kOptions[] = {
      .meaning = "Regions run on one thread, and what each task with a footprint touches is written down in a file in this "
                 "folder. hearth check sets it."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
-     .fallback = "locality", .legal = "locality, work-stealing, central or home-cache",
+     .fallback = "locality", .legal = "locality, work-stealing, central, home-cache or adaptive",
      .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "
                 "clauses name, and idle threads look near first (with one node it is work-stealing); work-stealing keeps a "
                 "queue per thread, from which idle threads rob; central is one queue for all, the yardstick; home-cache is for manycores "
                 "and chiplets: a task that touches more than the first-level cache holds goes where its data is reached "
-                "soonest, unless that is spread evenly."},
+                "soonest, unless that is spread evenly; adaptive sends a task where it would end first, by the way to its data and the "
+                "wait there."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
      .meaning = "When policy locality sends a task away: with gain, if the shorter way to its data saves more time than "

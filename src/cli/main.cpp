@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
                    "Spread malloc's large blocks over the NUMA nodes: fine, coarse or blocked, and ,min=128K")
         ->check(check_distribute);
     to->add_option("--policy", for_run.policy,
-                   "Who gets a ready task: locality, work-stealing, central or home-cache")
+                   "Who gets a ready task: locality, work-stealing, central, home-cache or adaptive")
         ->check(check_policy);
     to->add_option("--threads", for_run.threads, "How many threads parallel regions get (OMP_NUM_THREADS)")
         ->check(check_threads);

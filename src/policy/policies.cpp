@@ -13,6 +13,7 @@ const TaskPolicy* policy_at(std::size_t index) {
     case 1: return &work_stealing;
     case 2: return &central;
     case 3: return &home_cache;
+    case 4: return &adaptive;
     default: return nullptr;
   }
 }

@@ -9,5 +9,6 @@ extern const TaskPolicy& work_stealing;
 extern const TaskPolicy& central;
 extern const TaskPolicy& locality;
 extern const TaskPolicy& home_cache;
+extern const TaskPolicy& adaptive;
 
 }  // namespace hearth::policy

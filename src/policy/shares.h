@@ -46,4 +46,44 @@ constexpr bool has_surplus(const Shares& shares) {
   return 16 * has > 17 * part && 8 * more * shares.workers > part * shares.thief_workers;
 }
 
+/// What keeps a task waiting at a location.
+struct Load {
+  struct All {
+    std::int64_t dealt = 0;  // tasks of the dealing before, or of this one if they are more already
+    std::int64_t workers = 0;
+    std::uint64_t task_time = 0;
+  };
+  Share share;
+  std::int64_t depth = 0;  // tasks that wait there
+  std::int64_t workers = 0;
+
+  /// For those before it.
+  std::uint64_t queue(const All& all) const { return time(depth, all); }
+  /// While a creator deals in the order of its data, one location's queue is long and the next one's empty;
+  /// that says nothing. Only what is beyond the location's part does.
+  std::uint64_t wait(const All& all) const { return time(beyond_part(share.has(), all), all); }
+  std::uint64_t guest_wait(const All& all) const { return time(beyond_part(share.expects(), all), all); }
+
+ private:
+  // Of fewer tasks for each worker a part means nothing.
+  static constexpr std::int64_t kTelling = 4;
+
+  std::int64_t beyond_part(std::int64_t tasks, const All& all) const {
+    if (all.dealt < kTelling * all.workers) return 0;
+    return tasks - 9 * all.dealt * workers / (8 * all.workers);
+  }
+  std::uint64_t time(std::int64_t tasks, const All& all) const {
+    if (tasks <= 0) return 0;
+    return static_cast<std::uint64_t>(tasks) * all.task_time /
+           static_cast<std::uint64_t>(std::max<std::int64_t>(workers, 1));
+  }
+};
+
+/// A running mean of how long a creator takes for a task. It may lose its CPU meanwhile, which says nothing.
+constexpr std::uint64_t mean_creation(std::uint64_t mean, std::uint64_t time) {
+  constexpr std::uint64_t kMostAtFirst = 25'000;  // 10 us
+  if (mean == 0) return std::max<std::uint64_t>(std::min(time, kMostAtFirst), 1);
+  return std::max<std::uint64_t>(mean - mean / 4 + std::min(time, 2 * mean) / 4, 1);
+}
+
 }  // namespace hearth::policy

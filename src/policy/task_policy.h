@@ -55,6 +55,17 @@ struct MachineView {
 struct LoadView {
   std::uint64_t staffed = 0;  // bit n: a member of the team is at location n; tasks are dealt nowhere else
   std::uint32_t turn = 0;     // differs from call to call: which of equals is taken
+
+  // Only for policies that weigh load; by location, in ticks of base/cpu.h. How long a task has to wait that
+  // is dealt there, because of tasks that are beyond the location's part of all: one whose data is there, and
+  // another, for which those do not count that are yet to come to their data.
+  const std::uint64_t* wait = nullptr;
+  const std::uint64_t* guest_wait = nullptr;
+  std::uint64_t task_time = 0;     // how long a task takes; 0: not known yet
+  std::uint64_t create_time = 0;   // and the creator for each that it creates; 0: not known yet
+  std::uint32_t workers = 0;       // of the team
+  std::uint32_t dealers = 0;       // of those, how many create tasks just now
+  std::uint64_t* stake = nullptr;  // told by the policy: what the task would lose at a usual other location
 };
 static_assert(placement::kMaxLocations <= 64);
 
@@ -66,6 +77,8 @@ struct FarTasks {
   bool dealing = false;   // somebody has dealt tasks, and not looked for one since
   bool surplus = false;   // the location has too many: shares.h
   bool deserted = false;  // no member of the team is at the location any more
+  std::uint32_t workers = 0;  // members of the team there
+  std::uint64_t stake = 0;    // what one would lose elsewhere, a mean of LoadView::stake
 };
 
 class TaskPolicy {
@@ -92,9 +105,19 @@ class TaskPolicy {
     static_cast<void>(victim);
     return true;
   }
+  /// Whether deal() shall be asked about a task as it is created; else it is kept, and what it needs is not
+  /// worked out. Only of policies that weigh load.
+  virtual bool asks(const LoadView& load) const {
+    static_cast<void>(load);
+    return true;
+  }
   /// Constant properties that spare the runtime calls on the fast path.
   virtual bool deals_here_always() const { return false; }
   virtual bool one_queue() const { return false; }
+  /// LoadView is filled in whole.
+  virtual bool weighs_load() const { return false; }
+  /// A kept task is anybody's at once, wherever it lies.
+  virtual bool shares_kept() const { return false; }
 
  protected:
   ~TaskPolicy() = default;

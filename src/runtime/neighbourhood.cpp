@@ -1,5 +1,6 @@
 #include "runtime/neighbourhood.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -242,6 +243,8 @@ DealingNow dealing_now(const Neighbourhood& all) {
 
 policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Location here, Location where) {
   policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
+  far.workers = all.workers[where].load(std::memory_order_relaxed);
+  far.stake = all.inboxes[where].stake();
   far.dealing = now.dealing;
   far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
   if (here < 0) return far;
@@ -266,6 +269,92 @@ void note_task_time(const Thread* self, std::uint64_t ticks) {
   if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(ticks);
 }
 
+namespace {
+
+// One of those who find it old does it for all.
+void refresh_loads(Neighbourhood& all, std::uint64_t now) {
+  constexpr std::uint64_t kTicks = 125'000;  // 50 us: little against what reading all inboxes takes
+  std::uint64_t until = all.loads.until.load(std::memory_order_relaxed);
+  if (HEARTH_LIKELY(now < until)) return;
+  if (!all.loads.until.compare_exchange_strong(until, now + kTicks, std::memory_order_relaxed)) return;
+  count_shared_write();
+  policy::Load::All sum;
+  sum.task_time = 0;
+  std::int64_t before = 0, dealt = 0, times = 0;
+  std::uint64_t time = 0;
+  bool released = false;
+  policy::Load here[placement::kMaxLocations];
+  for (Location i = 0; i < all.locations; ++i) {
+    const Inbox& inbox = all.inboxes[i];
+    here[i] = {.share = inbox.share(),
+               .depth = inbox.size(),
+               .workers = all.workers[i].load(std::memory_order_relaxed)};
+    before += here[i].share.before;
+    dealt += here[i].share.dealt;
+    released |= here[i].share.released;
+    sum.workers += here[i].workers;
+    time += inbox.task_time();
+    times += inbox.task_time() != 0;
+  }
+  sum.dealt = released ? 0 : std::max(before, dealt);
+  sum.task_time = times == 0 ? 0 : time / static_cast<std::uint64_t>(times);
+  Loads& loads = all.loads;
+  loads.task_time.store(sum.task_time, std::memory_order_relaxed);
+  for (Location i = 0; i < all.locations; ++i) {
+    loads.wait[i].store(here[i].wait(sum), std::memory_order_relaxed);
+    loads.guest_wait[i].store(here[i].guest_wait(sum), std::memory_order_relaxed);
+    loads.queue[i].store(here[i].queue(sum), std::memory_order_relaxed);
+  }
+}
+
+// Except for the waits.
+void weigh(const Thread* self, policy::LoadView& load) {
+  const Neighbourhood& all = *self->team->neighbourhood;
+  load.task_time = all.loads.task_time.load(std::memory_order_relaxed);
+  load.create_time = self->member->create_time;
+  load.workers = static_cast<std::uint32_t>(self->team->size);
+  load.dealers = static_cast<std::uint32_t>(std::max(all.dealers.load(std::memory_order_relaxed), 0));
+}
+
+// What LoadView points to.
+struct Waits {
+  std::uint64_t own[placement::kMaxLocations];
+  std::uint64_t guests[placement::kMaxLocations];
+  std::uint64_t stake = 0;
+};
+
+[[gnu::noinline]] void weigh_locations(const Thread* self, bool created, Waits& waits,
+                                       policy::LoadView& load) {
+  Neighbourhood& all = *self->team->neighbourhood;
+  if (!created) refresh_loads(all, ticks());
+  const Loads& loads = all.loads;
+  for (Location i = 0; i < all.locations; ++i) {
+    waits.own[i] = (created ? loads.wait : loads.queue)[i].load(std::memory_order_relaxed);
+    waits.guests[i] = (created ? loads.guest_wait : loads.queue)[i].load(std::memory_order_relaxed);
+  }
+  weigh(self, load);
+  load.wait = waits.own;
+  load.guest_wait = waits.guests;
+  load.stake = &waits.stake;
+}
+
+}  // namespace
+
+bool asks_where(Thread* self) {
+  Member* member = self->member;
+  const std::uint64_t now = ticks();
+  if (member->created_served == self->tasks_served)
+    member->create_time = policy::mean_creation(member->create_time, now - member->created_at);
+  member->created_at = now;
+  member->created_served = self->tasks_served;
+  Neighbourhood& all = *self->team->neighbourhood;
+  note_dealing(all, member);
+  refresh_loads(all, now);
+  policy::LoadView load;
+  weigh(self, load);
+  return process.policy->asks(load);
+}
+
 Location deal(Thread* self, Task* task, bool created) {
   Neighbourhood& all = *task->team->neighbourhood;
   Footprint& footprint = *task->footprint;
@@ -285,9 +374,13 @@ Location deal(Thread* self, Task* task, bool created) {
   policy::LoadView load;
   load.staffed = all.staffed.load(std::memory_order_relaxed);
   load.turn = self->member->turn++;
+  const policy::MachineView& view = footprint.stated ? machine.stated : machine.view;
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  const Location chosen =
-      process.policy->deal(footprint.stated ? machine.stated : machine.view, need, here, load);
+  Waits waits;
+  if (HEARTH_UNLIKELY(process.weighs_load)) weigh_locations(self, created, waits, load);
+  const Location chosen = process.policy->deal(view, need, here, load);
+  if (HEARTH_UNLIKELY(process.weighs_load) && chosen != policy::kHere)
+    all.inboxes[chosen].note_stake(waits.stake);
   if (HEARTH_UNLIKELY(decisions::on))
     decisions::note(task, machine.view,
                     {.released = !created,

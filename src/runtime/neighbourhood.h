@@ -38,6 +38,15 @@ class alignas(kCacheLinePair) Inbox {
   /// run here (ticks; 0: not known). Hints.
   std::uint32_t created() const { return created_.load(std::memory_order_relaxed); }
   std::uint64_t task_time() const { return task_time_.load(std::memory_order_relaxed); }
+  /// What a task that was dealt here would have lost elsewhere, a mean (LoadView::stake).
+  std::uint64_t stake() const { return stake_.load(std::memory_order_relaxed); }
+  void note_stake(std::uint64_t stake) {
+    const std::uint64_t mean = this->stake();
+    const std::uint64_t now = mean == 0 ? stake : mean - mean / 4 + stake / 4;
+    if (now == mean) return;
+    count_shared_write();
+    stake_.store(now, std::memory_order_relaxed);
+  }
   void note_task_time(std::uint64_t time) {
     const std::uint64_t mean = task_time();
     count_shared_write();
@@ -102,9 +111,20 @@ class alignas(kCacheLinePair) Inbox {
   std::atomic<std::int32_t> robbed_{0};
   std::atomic<bool> released_{false};
   std::atomic<std::uint64_t> task_time_{0};
+  std::atomic<std::uint64_t> stake_{0};
   std::uint32_t first_ = 0;
   std::uint32_t capacity_ = 0;  // a power of two
   Task** ring_ = nullptr;
+};
+
+/// What policies that weigh load see of all locations (LoadView). Refreshed now and then by one of those who
+/// read it, so that these share its lines: hints, all of them, ticks.
+struct alignas(kCacheLinePair) Loads {
+  std::atomic<std::uint64_t> until{0};      // when it is old
+  std::atomic<std::uint64_t> task_time{0};  // 0: not known
+  std::atomic<std::uint64_t> wait[placement::kMaxLocations] = {};
+  std::atomic<std::uint64_t> guest_wait[placement::kMaxLocations] = {};
+  std::atomic<std::uint64_t> queue[placement::kMaxLocations] = {};  // both, for tasks that others release
 };
 
 struct Neighbourhood {
@@ -121,6 +141,8 @@ struct Neighbourhood {
   std::atomic<std::uint32_t> checked_tick{0};
   std::atomic<std::uint64_t> idle_check{
       0};  // when a member without work does it again, in ticks() of the processor
+
+  Loads loads;
 
   /// One member more (1) or less (-1) there.
   void count_worker(Location where, int difference);
@@ -185,5 +207,9 @@ void note_task_time(const Thread* self, std::uint64_t ticks);
 /// Where the task should run; kHere: where it became ready. Only for tasks with a footprint, in a team with a
 /// neighbourhood. `created`: it is ready as its creator makes it, and not because a task has ended.
 Location deal(Thread* self, Task* task, bool created);
+
+/// Where load is weighed: the member has created a task that it may deal. Whether the policy shall be asked
+/// where.
+bool asks_where(Thread* self);
 
 }  // namespace hearth::rt

@@ -152,6 +152,8 @@ void read_settings() {
   process.target_offload.store(s.target_offload, std::memory_order_relaxed);
   process.policy = policy::policy_at(static_cast<std::size_t>(s.policy));
   process.task_vicinities = s.policy == Policy::home_cache && s.vicinity != 0;
+  process.weighs_load = process.policy->weighs_load();
+  process.shares_kept = process.policy->shares_kept();
 
   Icvs& icvs = process.initial_icvs;
   icvs.nthreads = s.num_threads_count > 0 ? s.num_threads[0] : process.cpus;

@@ -31,8 +31,9 @@ enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
 // In the order of policy::policy_at().
-enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache };
-inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache"};
+enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache, adaptive };
+inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache",
+                                                    "adaptive"};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
 inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
 inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices

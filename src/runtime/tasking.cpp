@@ -186,6 +186,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
       return task;
     }
   }
+  if (process.shares_kept)
+    if (Task* task = steal(self, accept)) return task;
   const std::uint64_t now = ticks();
   if (!search.last_look && me->patience.rests(now)) return nullptr;
   const policy::MachineView& machine = machine_view();
@@ -195,7 +197,7 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   // Summed up once for all locations, and only if tasks wait at some.
   std::optional<DealingNow> dealing;
   const auto may_take = [&](Location where, std::uint32_t dealt) {
-    if (!search.waits) {
+    if (!search.waits || (process.weighs_load && !any)) {
       if (!dealing) dealing = dealing_now(all);
       return policy.may_rob_dealt(machine, here, where, far_tasks(all, *dealing, here, where), idle);
     }
@@ -358,19 +360,38 @@ bool put_in_inbox(Task* task, Location where, bool created) {
   return put_in_inbox(task, where, created);
 }
 
-inline void queue(Thread* self, Task* task, bool created) {
+inline void note_tasked(Team* team) {
+  if (HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) != 0)) return;
+  count_shared_write();
+  team->tasked.store(1, std::memory_order_relaxed);
+}
+
+inline void keep(Thread* self, Task* task) {
   Team* team = task->team;
-  if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) == 0)) {
-    count_shared_write();
-    team->tasked.store(1, std::memory_order_relaxed);
-  }
-  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->neighbourhood != nullptr && task->priority == 0 &&
-      deal_away(self, task, created))
-    return;
   if (HEARTH_UNLIKELY(team->one_queue || task->priority != 0) ||
       HEARTH_UNLIKELY(!self->member->deque.push(task)))
     put_shared(team->shared_queue, task);
   wake_for_task(team);
+}
+
+inline void queue(Thread* self, Task* task, bool created) {
+  Team* team = task->team;
+  note_tasked(team);
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->neighbourhood != nullptr && task->priority == 0 &&
+      deal_away(self, task, created))
+    return;
+  keep(self, task);
+}
+
+// Where load is weighed: the policy is asked only if it wants, and tasks that it leaves here are subject to
+// the cut-off like all others.
+[[gnu::noinline]] void make_ready_weighing(Thread* self, Task* task) {
+  note_tasked(task->team);
+  if (asks_where(self) && task->priority == 0 && deal_away(self, task, true)) return;
+  if (runs_at_once(self))
+    run_task(self, task);
+  else
+    keep(self, task);
 }
 
 }  // namespace
@@ -410,7 +431,9 @@ void make_ready(Thread* self, Task* task) {
   // The cut-off is for tasks that would be queued here.
   const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && task->team->neighbourhood != nullptr &&
                      !runs_at_once_always(self);
-  if (!dealt && runs_at_once(self))
+  if (dealt && process.weighs_load)
+    make_ready_weighing(self, task);
+  else if (!dealt && runs_at_once(self))
     run_task(self, task);
   else
     queue(self, task, true);
@@ -438,7 +461,7 @@ void run_task(Thread* self, Task* task) {
   Task* const outer = self->task;
   task->children.open(self);
   self->task = task;
-  ++self->tasks_served;
+  const std::uint64_t served = ++self->tasks_served;
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
   const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskFootprint)) ? ticks() : 0;
   if (events::active())
@@ -447,7 +470,9 @@ void run_task(Thread* self, Task* task) {
     run_body(self, task);
   self->task = outer;
   if (HEARTH_UNLIKELY(begun != 0)) {
-    if (!cancelled) note_task_time(self, ticks() - begun);
+    // Where load is weighed, a task that has run others meanwhile says nothing.
+    const bool counts = !process.weighs_load || self->tasks_served == served;
+    if (!cancelled && counts) note_task_time(self, ticks() - begun);
     drop_footprint(task);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {

@@ -55,6 +55,8 @@ struct RunOptions {
   bool warm = false;
   /// Distributed allocations that the program has made before: `coarse` goes on from there.
   std::uint64_t allocations_before = 0;
+  /// One for each region, instead of `distribution`; empty: none.
+  std::vector<placement::Kind> by_region;
   std::uint32_t threads = 0;  // 0: as many as the machine's default team; one per location: ignored
   Seating seating = Seating::close;
   std::uint64_t seed = 1;

@@ -105,6 +105,7 @@ PageMap::PageMap(const Workload& workload, const Setup& setup)
   for (const Region& region : workload.regions) {
     Pages& pages = pages_.emplace_back();
     Distribution what = region.distributed || setup.everything ? setup.what : Distribution{};
+    if (!setup.by_region.empty()) what = {.kind = setup.by_region[pages_.size() - 1]};
     // What a machine of home caches does by itself (Muddukrishna et al. 2015, 2.2).
     if (lines && (what.kind == Kind::standard || what.kind == Kind::environment)) what.kind = Kind::fine;
     const bool rounds = what.kind == Kind::fine || what.kind == Kind::interleaved;

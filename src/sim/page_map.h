@@ -51,8 +51,9 @@ class PageMap {
     bool everything = false;
     std::uint64_t page_bytes = 4096;
     std::uint64_t line_bytes = 64;
-    std::uint64_t allocations_before = 0;  // distributed ones
-    std::span<const Location> workers;     // by worker: where it is; [0] is the initial thread
+    std::uint64_t allocations_before = 0;             // distributed ones
+    std::span<const Location> workers;                // by worker: where it is; [0] is the initial thread
+    std::span<const placement::Kind> by_region = {};  // instead of `what`; empty: none
   };
 
   PageMap(const Workload& workload, const Setup& setup);

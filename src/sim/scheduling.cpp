@@ -36,12 +36,54 @@ Need Simulation::need_of(TaskIndex index) {
   return need;
 }
 
+policy::LoadView Simulation::load_for(const Worker& worker) {
+  policy::LoadView load{.staffed = staffed_, .turn = worker.turn};
+  if (!weighs_load_) return load;
+  load.task_time = task_time(worker.location);
+  load.create_time = worker.create_time;
+  load.workers = static_cast<std::uint32_t>(workers_.size());
+  load.dealers = dealers_;
+  load.wait = wait_;
+  load.guest_wait = guest_wait_;
+  return load;
+}
+
+void Simulation::weigh_locations(std::uint64_t task_time, bool created) {
+  for (std::size_t i = 0; i < inboxes_.size(); ++i) {
+    const Inbox& inbox = inboxes_[i];
+    const policy::Load here{.share = inbox.share,
+                            .depth = static_cast<std::int64_t>(inbox.tasks.size()),
+                            .workers = workers_at_[i]};
+    const policy::Load::All all{released_ ? 0 : std::max(dealt_before_, dealt_now_),
+                                static_cast<std::int64_t>(workers_.size()), task_time};
+    wait_[i] = created ? here.wait(all) : here.queue(all);
+    guest_wait_[i] = created ? here.guest_wait(all) : wait_[i];
+  }
+}
+
+// Time that it has spent on other tasks does not count.
+void Simulation::note_creation(Worker& worker) {
+  if (worker.created_served == worker.served) {
+    worker.create_time = policy::mean_creation(worker.create_time, ticks(now_ - worker.created_at));
+  }
+  worker.created_at = now_;
+  worker.created_served = worker.served;
+}
+
 Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   Worker& worker = workers_[index];
   const Need need = need_of(task);
-  const policy::LoadView load{.staffed = staffed_, .turn = worker.turn++};
+  policy::LoadView load = load_for(worker);
+  ++worker.turn;
+  std::uint64_t stake = 0;
+  load.stake = &stake;
+  if (weighs_load_) weigh_locations(load.task_time, created);
   const bool stated = (flags_[task] & kStated) != 0;
   const Location where = policy_.deal(stated ? tables_.stated : view_, need, worker.location, load);
+  if (weighs_load_ && where != policy::kHere) {
+    std::uint64_t& mean = inboxes_[static_cast<std::size_t>(where)].stake;
+    mean = mean == 0 ? stake : mean - mean / 4 + stake / 4;
+  }
   if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
   return where;
 }
@@ -81,13 +123,10 @@ bool Simulation::put_in_inbox(TaskIndex task, Location where, bool created) {
   return true;
 }
 
-void Simulation::queue(WorkerIndex index, TaskIndex task, bool created) {
-  if (neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0) {
-    const Location where = deal(index, task, created);
-    if (created && where != policy::kHere) note_dealing(workers_[index]);
-    if (put_in_inbox(task, where, created)) return;
-  }
-  keep(index, task);
+bool Simulation::deal_away(WorkerIndex index, TaskIndex task, bool created) {
+  const Location where = deal(index, task, created);
+  if (created && where != policy::kHere) note_dealing(workers_[index]);
+  return put_in_inbox(task, where, created);
 }
 
 void Simulation::keep(WorkerIndex index, TaskIndex task) {
@@ -99,7 +138,15 @@ void Simulation::keep(WorkerIndex index, TaskIndex task) {
     ++places_[static_cast<std::size_t>(worker.location)].kept;
   }
   count_queued();
-  wake_one(parked_near(worker), task);
+  wake_for_kept(worker, task);
+}
+
+// One near it; or if kept tasks are anybody's, the nearest that there is.
+void Simulation::wake_for_kept(const Worker& worker, TaskIndex task) {
+  if (wake_one(parked_near(worker), task) || !neighbourhood_ || !shares_kept_) return;
+  const Location* near = tables_.near(worker.location);
+  for (std::int32_t i = 1; i < view_.locations; ++i)
+    if (wake_one(places_[static_cast<std::size_t>(near[i])].parked, task)) return;
 }
 
 // The first task that is queued has those look again that had nothing to look for.
@@ -301,7 +348,9 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   policy::FarTasks far{.depth = static_cast<std::uint32_t>(inbox.tasks.size()),
                        .task_time = task_time(where),
                        .dealing = dealers_ != 0,
-                       .deserted = workers_at_[static_cast<std::size_t>(where)] == 0};
+                       .deserted = workers_at_[static_cast<std::size_t>(where)] == 0,
+                       .workers = workers_at_[static_cast<std::size_t>(where)],
+                       .stake = inbox.stake};
   policy::Shares shares;
   shares.all = far.dealing ? dealt_before_ : dealt_now_;
   shares.workers = static_cast<std::int64_t>(workers_.size());
@@ -324,6 +373,10 @@ Simulation::Found Simulation::find_by_distance(WorkerIndex index) {
   if (found.task != kNobody) {
     if (worker.patience.waiting()) worker.patience.found_near(ticks(now_));
     return found;
+  }
+  if (shares_kept_) {
+    found = steal_anywhere(index);
+    if (found.task != kNobody) return found;
   }
   if (worker.patience.rests(ticks(now_))) return {};
   found = find_far(index);
@@ -353,9 +406,10 @@ Simulation::Found Simulation::find_far(WorkerIndex index) {
                             policy_.may_rob(machine, here, where, place.kept)))
       if (const Found found = steal_at(index, where); found.task != kNobody) return found;
     if (dealt == 0) continue;
-    const bool may = waits ? any || (worker.patience.looks() > kWaiterLooks &&
-                                     policy_.may_rob(machine, here, where, dealt))
-                           : policy_.may_rob_dealt(machine, here, where, far_tasks(here, where), idle);
+    const bool may =
+        waits && (any || !weighs_load_)
+            ? any || (worker.patience.looks() > kWaiterLooks && policy_.may_rob(machine, here, where, dealt))
+            : policy_.may_rob_dealt(machine, here, where, far_tasks(here, where), idle);
     if (!may) continue;
     const Found found = take_dealt(index, where);
     if (found.task == kNobody) continue;

@@ -41,8 +41,9 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       seats_(seats_of(machine, options)),
       worker_locations_(locations_of(seats_)),
       workers_at_(count_by_location(worker_locations_, view_.locations)),
-      pages_(workload, {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
-                        parameters.line_bytes, options.allocations_before, worker_locations_}),
+      pages_(workload,
+             {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
+              parameters.line_bytes, options.allocations_before, worker_locations_, options.by_region}),
       fluid_(options.grain),
       memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
       random_(options.seed),
@@ -67,6 +68,8 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       inboxes_(workers_at_.size()) {
   one_queue_ = policy_.one_queue();
   neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
+  weighs_load_ = policy_.weighs_load();
+  shares_kept_ = policy_.shares_kept();
   if (neighbourhood_) {
     // A worker's patience makes it pause for longer than a machine's back-off would.
     first_pause_ = std::max(first_pause_, policy::Patience::kFirstPause * kTick);
@@ -351,9 +354,9 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  const bool dealt = neighbourhood_ && !alone() && pending_[child] == 0 && (flags_[child] & kFootprint) != 0;
+  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker)));
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
-  const Time spent = std::max<Time>(cost(create_ + items + (dealt ? deal_ : 0)), 1);
+  const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
   worker.result.create += spent;
   return spent;
 }
@@ -383,14 +386,19 @@ bool Simulation::created(WorkerIndex index) {
   move_task_data(index, child, true);
   const bool ready = pending_[child] == 0;
   if (ready) {
-    const bool dealt = neighbourhood_ && !alone() && (flags_[child] & kFootprint) != 0;
-    const bool at_once =
-        alone() || (options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff);
-    if (!dealt && at_once) {
-      begin_task(index, child);
-      return true;
+    if (weighs_load_ && may_deal(child)) {
+      note_creation(worker);
+      note_dealing(worker);
     }
-    queue(index, child, true);
+    const bool full = options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff;
+    if (!worker.asks || !deal_away(index, child, true)) {
+      // Of what may be dealt, only tasks that are anybody's are not worth a queue.
+      if ((!worker.asks || shares_kept_) && (alone() || full)) {
+        begin_task(index, child);
+        return true;
+      }
+      keep(index, child);
+    }
   }
   if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 ||
       workers_at_[static_cast<std::size_t>(worker.location)] != 1)
@@ -415,7 +423,7 @@ void Simulation::begin_task(WorkerIndex index, TaskIndex task, Time after) {
   ++worker.result.tasks;
   runner_[task] = static_cast<std::uint16_t>(index);
   if ((flags_[task] & kCreated) != 0) move_task_data(index, task, false);
-  worker.frames.push_back({task, 0, now_ + after});
+  worker.frames.push_back({task, 0, now_ + after, worker.served});
 }
 
 Time Simulation::finish(WorkerIndex index) {
@@ -423,7 +431,9 @@ Time Simulation::finish(WorkerIndex index) {
   const Frame frame = worker.frames.back();
   worker.frames.pop_back();
   const TaskIndex task = frame.task;
-  if ((flags_[task] & kFootprint) != 0 && neighbourhood_) {
+  // Where load is weighed, a task that has run others meanwhile says nothing.
+  const bool counts = !weighs_load_ || worker.served == frame.served;
+  if ((flags_[task] & kFootprint) != 0 && neighbourhood_ && counts) {
     std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
     const std::uint64_t time = ticks(now_ - frame.begun);
     mean = mean == 0 ? time : mean - mean / 4 + time / 4;
@@ -438,8 +448,8 @@ Time Simulation::finish(WorkerIndex index) {
       if ((flags_[next] & kUndeferred) != 0) {
         tell_runner(parent_[next]);
       } else if ((flags_[next] & kCreated) != 0) {
-        if (neighbourhood_ && !alone() && (flags_[next] & kFootprint) != 0) spent += cost(deal_);
-        queue(index, next, false);
+        if (may_deal(next)) spent += cost(deal_);
+        if (!may_deal(next) || !deal_away(index, next, false)) keep(index, next);
       }
     }
     worker.result.create += spent;

@@ -63,6 +63,7 @@ class Simulation {
     TaskIndex task;
     std::uint32_t step;  // the next
     Time begun;
+    std::uint64_t served;  // by the worker until then
     Wait wait = Wait::none;
     // What runs above it is a creator's turn at its own location, and whether others could go on meanwhile.
     bool helps = false, fed = false;
@@ -77,10 +78,15 @@ class Simulation {
     bool dormant = false;   // parked, without a timer
     bool naps = false;      // parked, and does not look before the nap is over
     bool migrates = false;  // its activity does
+    bool asks = false;      // what it creates is dealt, if the policy wants
     bool deals = false;     // has dealt a task, and not looked for one since
     std::uint32_t turn = 0;
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
+    // When it created the last task, what it had served until then, and how long it takes for one (ticks).
+    Time created_at = 0;
+    std::uint64_t created_served = UINT64_MAX;
+    std::uint64_t create_time = 0;
     Time idle_since = kNever;  // when it found nothing; kNever: it has something
     Time spins_since = 0;      // it found nothing, or its last nap
     Time last_look = 0;        // far away
@@ -98,6 +104,7 @@ class Simulation {
     Ring<TaskIndex> tasks;
     policy::Share share;
     std::uint64_t task_time = 0;  // ticks
+    std::uint64_t stake = 0;
   };
 
   struct Place {
@@ -147,11 +154,18 @@ class Simulation {
 
   // scheduling.cpp
   bool alone() const { return workers_.size() == 1; }
+  bool may_deal(TaskIndex task) const {
+    return neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
+  }
+  policy::LoadView load_for(const Worker& worker);
+  void weigh_locations(std::uint64_t task_time, bool created);
+  void note_creation(Worker& worker);
   Location deal(WorkerIndex index, TaskIndex task, bool created);
   placement::Need need_of(TaskIndex task);
   bool put_in_inbox(TaskIndex task, Location where, bool created);
-  /// The task is ready: it is dealt or kept. `created`: by its maker, and not by one that it has waited for.
-  void queue(WorkerIndex index, TaskIndex task, bool created);
+  /// The task is ready, and is dealt if the policy wants so. `created`: by its maker, and not by one that it
+  /// has waited for.
+  bool deal_away(WorkerIndex index, TaskIndex task, bool created);
   void keep(WorkerIndex index, TaskIndex task);
   void count_queued();
   void note_dealing(Worker& worker);
@@ -182,6 +196,8 @@ class Simulation {
     const Frame& frame = worker.frames.back();
     return frame.task == 0 && frame.wait == Wait::descendants;
   }
+  /// Somebody has kept a task.
+  void wake_for_kept(const Worker& worker, TaskIndex task);
   bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
 
   static std::uint64_t ticks(Time time) { return time / kTick; }
@@ -200,6 +216,9 @@ class Simulation {
   std::vector<std::uint32_t> workers_at_;
   bool neighbourhood_ = false;  // tasks are dealt
   bool one_queue_ = false;
+  bool weighs_load_ = false, shares_kept_ = false;
+  std::uint64_t wait_[placement::kMaxLocations] = {};  // LoadView's
+  std::uint64_t guest_wait_[placement::kMaxLocations] = {};
   PageMap pages_;
   Fluid fluid_;
   MemoryModel memory_;

@@ -218,10 +218,11 @@ TEST(Policies, AreFoundByName) {
   EXPECT_EQ(find_policy("work-stealing"), &work_stealing);
   EXPECT_EQ(find_policy("central"), &central);
   EXPECT_EQ(find_policy("home-cache"), &home_cache);
+  EXPECT_EQ(find_policy("adaptive"), &adaptive);
   EXPECT_EQ(find_policy("fastest"), nullptr);
   std::size_t count = 0;
   while (policy_at(count) != nullptr) ++count;
-  EXPECT_EQ(count, 4u);
+  EXPECT_EQ(count, 5u);
 }
 
 }  // namespace

@@ -1,0 +1,271 @@
+// adaptive: every case of cases.h under every fixed combination of policy and distribution and under
+// `adaptive`, simulated, as JSON.
+//
+// A case is visited several times, each time with other values of what is not known of its machine (a point
+// in the model's ranges) and other races; all combinations of a visit see the same. The output depends on
+// nothing but the model files and the arguments: threads take runs as they come, and each writes its own
+// slot. bench/adaptive/run makes a page of it.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "adaptive/cases.h"
+#include "papers/progress.h"
+#include "policy/policies.h"
+#include "sim/advice.h"
+#include "sim/engine.h"
+#include "sim/generators.h"
+#include "sim/sweep.h"
+#include "topology/model.h"
+
+namespace hearth::adaptive {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using placement::Kind;
+
+struct Arguments {
+  std::string models = "models";
+  std::string out;
+  std::string only;  // a set; empty: all but the tuning set
+  std::uint32_t draws = 7;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+struct Model {
+  topology::Machine machine;
+  sim::Parameters parameters;
+  std::vector<sim::Parameters> draws;
+};
+
+/// A combination of policy and distribution.
+struct Way {
+  const policy::TaskPolicy* policy;
+  Kind distribution;
+  bool advised = false;  // each allocation as the advice has it
+
+  std::string name() const {
+    return fmt::format("{} + {}", policy->name(), advised ? "advised" : placement::kind_name(distribution));
+  }
+};
+
+struct Case {
+  std::string_view set;
+  std::string machine;
+  std::string program;
+  const Model* model = nullptr;
+  sim::Workload workload;
+  std::vector<Kind> advice;
+  std::vector<std::vector<double>> ms;     // by way, by draw
+  std::vector<std::vector<double>> local;  // share of the bytes
+};
+
+// The fixed ones first; then `adaptive`, and what of it the distributions alone do.
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const policy::TaskPolicy* policy : {&policy::work_stealing, &policy::locality, &policy::home_cache})
+    for (const Kind kind : {Kind::standard, Kind::fine, Kind::coarse}) ways.push_back({policy, kind});
+  ways.push_back({&policy::adaptive, Kind::standard, true});
+  ways.push_back({&policy::work_stealing, Kind::standard, true});
+  return ways;
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  fmt::print(stderr, "adaptive: {}\n", what);
+  std::exit(1);
+}
+
+const Model& model_named(const std::string& name, const Arguments& arguments) {
+  static std::map<std::string, Model> loaded;
+  const auto [entry, is_new] = loaded.try_emplace(name);
+  Model& model = entry->second;
+  if (!is_new) return model;
+  const std::string path = fmt::format("{}/{}.toml", arguments.models, name);
+  topology::LoadedMachine machine = topology::load_model(path);
+  if (!machine.ok()) fail(machine.error);
+  model.machine = std::move(machine.machine);
+  sim::LoadedParameters parameters = sim::load_parameters(path, model.machine);
+  if (!parameters.ok()) fail(parameters.error());
+  model.parameters = std::move(parameters.parameters);
+  for (const std::vector<double>& unit :
+       sim::latin_hypercube(model.parameters.ranges().size(), arguments.draws, 1))
+    model.draws.push_back(model.parameters.drawn(unit));
+  return model;
+}
+
+Case make_case(std::string_view set, std::string_view machine, std::string_view generator,
+               const std::string& setting, const Arguments& arguments) {
+  Case made{set, std::string(machine), fmt::format("{} {}", generator, setting), {}, {}, {}, {}, {}};
+  made.model = &model_named(made.machine, arguments);
+  sim::Generated generated = sim::generate(*sim::find_generator(generator), {setting});
+  if (!generated.ok()) fail(fmt::format("{}: {}", made.program, generated.error));
+  made.workload = std::move(generated.workload);
+  made.advice = sim::advise(made.workload, made.model->machine, made.model->parameters, {});
+  return made;
+}
+
+std::vector<Case> all_cases(const Arguments& arguments) {
+  std::vector<Case> cases;
+  const auto wanted = [&](std::string_view set) {
+    return arguments.only.empty() ? set != "tuning" : arguments.only == set;
+  };
+  const auto add = [&](std::string_view set, std::span<const Cases> all) {
+    if (!wanted(set)) return;
+    for (const Cases& some : all)
+      for (std::uint32_t i = 0; i < some.count; ++i)
+        cases.push_back(
+            make_case(set, some.machine, "random", fmt::format("seed={}", some.first_seed + i), arguments));
+  };
+  add("tuning", kTuning);
+  add("reporting", kReporting);
+  add("other-seeds", kOtherSeeds);
+  if (wanted("benchmarks"))
+    for (const std::string_view name : kBenchmarks)
+      cases.push_back(make_case("benchmarks", kBenchmarkMachine, name, "inputs=paper", arguments));
+  return cases;
+}
+
+void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const Arguments& arguments) {
+  for (Case& one : cases)
+    one.ms = one.local = std::vector<std::vector<double>>(ways.size(), std::vector<double>(arguments.draws));
+  const std::size_t per_case = ways.size() * arguments.draws, count = cases.size() * per_case;
+  papers::Progress progress("adaptive", count);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (;;) {
+      const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed);
+      if (mine >= count) return;
+      Case& one = cases[mine / per_case];
+      const std::size_t way = mine % ways.size(), draw = mine % per_case / ways.size();
+      sim::RunOptions options;
+      options.policy = ways[way].policy;
+      options.distribution.kind = ways[way].distribution;
+      if (ways[way].advised) options.by_region = one.advice;
+      options.seed = draw + 1;
+      const sim::Result result =
+          sim::simulate(one.workload, one.model->machine, one.model->draws[draw], options);
+      one.ms[way][draw] = static_cast<double>(result.makespan) / 1e9;
+      one.local[way][draw] = result.local_share();
+      progress.one_more();
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned thread = 1; thread < arguments.threads; ++thread) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+}
+
+// Five digits: no more mean anything, and the file stays readable.
+double rounded(double number) { return std::stod(fmt::format("{:.5g}", number)); }
+
+// What makes programs differ, for who wants to know why a case comes out as it does.
+Json properties_of(const sim::Workload& workload) {
+  std::uint64_t bytes = 0;
+  for (const sim::Region& region : workload.regions) bytes += region.bytes;
+  double cycles = 0, touched = 0;
+  std::uint64_t declared = 0;
+  for (const sim::Work& work : workload.works) {
+    cycles += static_cast<double>(work.cycles);
+    bool declares = false;
+    for (std::uint32_t a = 0; a < work.accesses; ++a) {
+      const sim::Access& access = workload.accesses[work.first_access + a];
+      declares |= access.declared;
+      touched += static_cast<double>(access.length * access.rows) * std::min<double>(access.passes, 1);
+    }
+    declared += declares;
+  }
+  constexpr const char* kTouches[] = {"initial thread", "by parts", "by writer"};
+  return {{"shape", workload.kinds.back()},
+          {"tasks", workload.tasks.size() - 1},
+          {"regions", workload.regions.size()},
+          {"mib", rounded(static_cast<double>(bytes) / (1 << 20))},
+          {"cycles_per_line", rounded(touched > 0 ? cycles / (touched / 64) : 0)},
+          {"declared", rounded(static_cast<double>(declared) / static_cast<double>(workload.works.size()))},
+          {"first_touch", kTouches[static_cast<std::size_t>(workload.regions.front().first_touch)]}};
+}
+
+Json json_of(const Case& one, const std::vector<Way>& ways) {
+  Json runs = Json::object();
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    Json ms = Json::array();
+    for (const double value : one.ms[way]) ms.push_back(rounded(value));
+    runs[ways[way].name()] = {{"ms", std::move(ms)}, {"local", rounded(sim::band_of(one.local[way]).median)}};
+  }
+  return {{"set", one.set},
+          {"machine", one.machine},
+          {"program", one.program},
+          {"properties", properties_of(one.workload)},
+          {"runs", std::move(runs)}};
+}
+
+[[noreturn]] void usage(const std::string& what) {
+  fmt::print(stderr,
+             "adaptive: {}\nusage: adaptive [--models FOLDER] [--out FILE] [--only "
+             "tuning|reporting|other-seeds|benchmarks] [--draws 7] [--threads N]\n",
+             what);
+  std::exit(2);
+}
+
+std::uint32_t number(const std::string& option, const char* text) {
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end || value < 1 || value > 1000)
+    usage(fmt::format("{} wants a number from 1 to 1000", option));
+  return static_cast<std::uint32_t>(value);
+}
+
+Arguments parse(int count, char** words) {
+  Arguments arguments;
+  for (int at = 1; at < count; at += 2) {
+    const std::string option = words[at];
+    if (at + 1 == count) usage(fmt::format("\"{}\" is not understood, or wants a value", option));
+    const char* value = words[at + 1];
+    if (option == "--models")
+      arguments.models = value;
+    else if (option == "--out")
+      arguments.out = value;
+    else if (option == "--only")
+      arguments.only = value;
+    else if (option == "--draws")
+      arguments.draws = number(option, value);
+    else if (option == "--threads")
+      arguments.threads = number(option, value);
+    else
+      usage(fmt::format("\"{}\" is not understood", option));
+  }
+  return arguments;
+}
+
+int run(int count, char** words) {
+  const Arguments arguments = parse(count, words);
+  std::vector<Case> cases = all_cases(arguments);
+  if (cases.empty()) usage(fmt::format("--only {}: there is no such set", arguments.only));
+  const std::vector<Way> ways = all_ways();
+  simulate_all(cases, ways, arguments);
+  Json list = Json::array();
+  for (const Case& one : cases) list.push_back(json_of(one, ways));
+  const Json all = {{"draws", arguments.draws}, {"cases", std::move(list)}};
+  const std::string text = all.dump(1) + "\n";
+  std::FILE* file = arguments.out.empty() ? stdout : std::fopen(arguments.out.c_str(), "w");
+  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
+    fail(fmt::format("{}: {}", arguments.out.empty() ? "standard output" : arguments.out,
+                     std::strerror(errno)));
+  if (!arguments.out.empty()) std::fclose(file);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hearth::adaptive
+
+int main(int count, char** words) { return hearth::adaptive::run(count, words); }

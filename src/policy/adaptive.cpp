@@ -1,0 +1,137 @@
+// Tasks go where they would end first: to their data, unless the way to it, or the wait there, costs more
+// than it saves; and idle workers take what would otherwise wait for longer than the way to its data is.
+//
+// Four things differ from `locality`. A task that hardly gains by a place is kept, and kept tasks are
+// anybody's at once. Nobody is asked where a task should run while its creator is what all others wait for.
+// Where a location has more than its part, its tasks go to the next best. And a thief's patience is in
+// proportion to what a task loses elsewhere: tasks that mostly compute are taken as soon as they would wait.
+//
+// docs/adaptive.md says what that is worth, and on what it was tuned.
+#include <algorithm>
+
+#include "policy/policies.h"
+#include "policy/prices.h"
+
+namespace hearth::policy {
+namespace {
+
+// Prices as time: what a byte costs more from one step of distance (a tenth of the local latency) further
+// away. 64 bytes come in about 8 ns more, and a core has some 10 lines under way.
+constexpr double kBytesPerStepAndNs = 80;
+constexpr double kTicksPerNs = 2.5;
+constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
+
+// What a task costs more when it is dealt than when it is kept, and when it is robbed: the queue, the cache
+// lines of its descriptor, and whom it wakes. Ticks (base/cpu.h).
+constexpr double kDealing = 300 * kTicksPerNs;
+constexpr double kRobbing = 500 * kTicksPerNs;
+// A gain of less than this part of the task is not worth the freedom to run it anywhere,
+constexpr double kLeastGain = 1.0 / 32;
+// nor is a place that is better than most by less than this: the data is spread evenly, and the middle of the
+// machine is a little nearer to all of it.
+constexpr double kEvenly = 0.1;
+// Tasks of uneven length make waits of so many of them by chance.
+constexpr std::uint64_t kSlack = 2;
+
+// Patience, as `locality` has it; ticks.
+constexpr double kBriefly = Patience::kLeast;  // 250 us, or
+constexpr double kBrieflyInLosses = 8;         // so many times what robbing costs, if that is less;
+constexpr double kLong = 400 * kBriefly;
+constexpr double kLosses = 2, kGrace = 20 * kBriefly;  // while none are dealt, so many times or 5 ms;
+constexpr double kLongestPause = 40 * kBriefly;
+constexpr double kStuckTasks = 4, kStuck = 5;
+constexpr double kUnknownTask = 4;  // Until a task has ended, they take so many times what is lost.
+// Patience is in full where a task loses so much of its time elsewhere.
+constexpr double kMuch = 0.5;
+
+template <class Row>
+void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int32_t count,
+               std::uint64_t slack) {
+  for (Location n = 0; n < count; ++n) {
+    const std::uint64_t wait = n == home ? load.wait[n] : load.guest_wait[n];
+    if (wait > slack) price.at[n] += static_cast<double>(wait - slack) * kPricePerTick;
+  }
+}
+
+template <class Row>
+Location choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
+  const std::int32_t count = machine.locations;
+  const Sources<Row, 2> bytes(need, count);
+  const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
+  if (bytes.sum == 0 || staffed == 0) return kHere;
+  Prices<Row> price(machine, bytes);
+  double sum = 0, least = price.at[0];
+  for (Location n = 0; n < count; ++n) {
+    sum += price.at[n];
+    least = std::min(least, price.at[n]);
+  }
+  const double stake = sum / count - least;
+  if (stake <= kEvenly * least) return kHere;
+  *load.stake = static_cast<std::uint64_t>(stake / kPricePerTick);
+
+  const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
+  Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+  const std::uint64_t slack = kSlack * load.task_time;
+  if (load.wait[best] > slack) {
+    add_waits(price, best, load, count, slack);
+    best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+  }
+  if (!here_counts) return best;
+  // What the best place saves against the creator's; or, when that is the best, against a usual one.
+  const double gain = best == creator ? stake : price.at[creator] - price.at[best];
+  const double worth = std::max(kDealing, kLeastGain * static_cast<double>(load.task_time));
+  return gain <= worth * kPricePerTick ? kHere : best;
+}
+
+class Adaptive final : public TaskPolicy {
+ public:
+  const char* name() const override { return "adaptive"; }
+  bool weighs_load() const override { return true; }
+  bool shares_kept() const override { return true; }
+
+  // While workers run tasks faster than they are created, what dealing takes is lost by all, and nothing that
+  // it saves is gained by anybody.
+  bool asks(const LoadView& load) const override {
+    return load.task_time == 0 ||
+           load.task_time * std::max(load.dealers, 1u) >= load.create_time * load.workers;
+  }
+
+  Location deal(const MachineView& machine, const Need& need, Location creator,
+                const LoadView& load) const override {
+    return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
+                                              : choose<AnyRow>(machine, need, creator, load);
+  }
+
+  bool may_rob(const MachineView&, Location, Location, std::uint32_t depth) const override {
+    return depth != 0;
+  }
+
+  // Gained is what the last of the tasks there would wait, lost what one costs more here. As with `locality`
+  // an idle worker waits first, since tasks for it may be about to come.
+  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks& far,
+                     const Idleness& idle) const override {
+    if (far.depth == 0 || far.deserted) return far.depth != 0;
+    const double loss = static_cast<double>(far.stake) + kRobbing;
+    const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTask * loss;
+    const double waited = static_cast<double>(idle.time);
+    const double briefly = std::min(kBriefly, kBrieflyInLosses * loss);
+    if (waited >= std::min(std::min(kStuckTasks * task_time, kLosses * loss) + kStuck * briefly, kLong))
+      return true;
+    if (far.depth * task_time <= loss * far.workers) return false;
+    if (far.surplus) return true;
+    if (waited < std::clamp(kLosses * loss * idle.grace / Patience::kMostGrace, briefly, kGrace))
+      return false;
+    const double pause = far.dealing ? kLongestPause : std::clamp(task_time, briefly, kLongestPause);
+    const bool dealing = static_cast<double>(idle.since_dealing) < pause;
+    const double patience = std::min(1.0, loss / (kMuch * task_time)) * task_time;
+    return !dealing || (!idle.others_keep_up() && waited >= std::min(patience * idle.patience, kLong));
+  }
+};
+
+constinit const Adaptive the_adaptive;
+
+}  // namespace
+
+constinit const TaskPolicy& adaptive = the_adaptive;
+
+}  // namespace hearth::policy

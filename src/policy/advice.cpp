@@ -1,0 +1,52 @@
+#include "policy/advice.h"
+
+namespace hearth::policy {
+namespace {
+
+using placement::Kind;
+
+// Tasks whose data is unknown run anywhere, and with them the balance that makes following worth while.
+constexpr double kMostlyFollowed = 0.75;
+// A task that touches so much of an allocation has it for its own.
+constexpr double kWhole = 0.5;
+// What more of all tasks touch than one location would run cannot be their own, if they have other data
+// besides that is as large.
+constexpr double kMany = 1.25;
+constexpr double kMain = 0.6;
+// So many allocations for each location make parts that are nearly equal.
+constexpr std::uint64_t kEnough = 2;
+// Allocations of fewer pages for each location cannot be spread evenly page by page.
+constexpr std::uint64_t kFewPages = 8;
+// Where few workers have anything to do, so many of whose tasks say where their data is.
+constexpr double kSomeFollowed = 0.25;
+
+// Where creating takes more of the time than this, the others wait for it, and nobody has the time to ask
+// where a task should run.
+constexpr double kMostCreating = 0.45;
+
+}  // namespace
+
+bool used_whole(const RegionUse& region) { return region.part >= kWhole; }
+
+Kind advise(const ProgramUse& program, const RegionUse& region) {
+  const auto locations = static_cast<std::uint64_t>(program.locations);
+  const auto each = static_cast<double>(locations);
+  if (!program.first_touch) return Kind::standard;
+  // The workers of one location can do it all, with its caches.
+  const bool can_follow = program.creating < kMostCreating;
+  if (can_follow && region.followed >= kSomeFollowed && program.busy * each <= program.workers)
+    return Kind::nearest;
+  const bool many_touch_it = region.tasks * kMany * each > 1;
+  const auto pages_each = region.bytes / program.page_bytes / locations;
+  const bool dealt_whole = used_whole(region) && program.whole_regions >= kEnough * locations;
+  // Whoever runs a task, all memory serves.
+  if (region.followed < kMostlyFollowed)
+    return dealt_whole && !many_touch_it && pages_each < kFewPages ? Kind::coarse : Kind::fine;
+  // Where it was first used it is used again.
+  if (region.touched_by_users) return Kind::standard;
+  if (!can_follow) return dealt_whole && pages_each < kFewPages ? Kind::coarse : Kind::fine;
+  if (used_whole(region)) return many_touch_it && region.main < kMain ? Kind::fine : Kind::coarse;
+  return pages_each < kEnough ? Kind::coarse : Kind::blocked;
+}
+
+}  // namespace hearth::policy

@@ -1,0 +1,253 @@
+// The policy `adaptive`: when it wants to be asked, where tasks go with the way and the wait in mind, and who
+// may rob what. And the advice on distributions.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "policy/advice.h"
+#include "policy/policies.h"
+#include "policy/shares.h"
+
+namespace hearth::policy {
+namespace {
+
+using placement::Kind;
+
+constexpr std::uint64_t kTask = 100'000;  // 40 us
+constexpr std::uint64_t kBytes = 128 << 10;
+
+// Eight nodes of six cores, 16 within a package of two dies and 22 beyond.
+class Opteron : public testing::Test {
+ protected:
+  Opteron() : distance(64), hops(64), cores(8, 6), price(64), wait(8), guest_wait(8) {
+    for (std::size_t from = 0; from < 8; ++from)
+      for (std::size_t to = 0; to < 8; ++to) {
+        const std::size_t at = from * 8 + to;
+        hops[at] = from == to ? 0 : (from / 2 == to / 2 ? 1 : 2);
+        distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
+      }
+    machine.locations = 8;
+    machine.distance = distance.data();
+    machine.hops = hops.data();
+    machine.cores = cores.data();
+    fill_prices(machine, price.data());
+    machine.price = price.data();
+    load.staffed = 0xff;
+    load.wait = wait.data();
+    load.guest_wait = guest_wait.data();
+    load.task_time = kTask;
+    load.create_time = 1000;
+    load.workers = 48;
+    load.dealers = 1;
+    load.stake = &stake;
+  }
+
+  static Need at(Location home, std::uint64_t bytes = kBytes) {
+    Need need(8);
+    need.read.at[home] = need.written.at[home] = bytes;
+    return need;
+  }
+  Location deal(const Need& need, Location creator) { return adaptive.deal(machine, need, creator, load); }
+  bool robs(const FarTasks& far, std::uint64_t idle_time) {
+    Idleness idle;
+    idle.time = idle_time;
+    idle.since_dealing = 0;
+    idle.patience = Patience::kFirst;
+    idle.grace = Patience::kMostGrace;
+    return adaptive.may_rob_dealt(machine, 0, 1, far, idle);
+  }
+
+  std::vector<std::uint32_t> distance, hops, cores;
+  std::vector<double> price;
+  std::vector<std::uint64_t> wait, guest_wait;
+  std::uint64_t stake = 0;
+  MachineView machine;
+  LoadView load;
+};
+
+using Adaptive = Opteron;
+
+TEST_F(Adaptive, IsToldWhatItNeeds) {
+  EXPECT_TRUE(adaptive.weighs_load());
+  EXPECT_TRUE(adaptive.shares_kept());
+  EXPECT_FALSE(adaptive.deals_here_always());
+  for (const TaskPolicy* other : {&locality, &work_stealing, &central, &home_cache}) {
+    EXPECT_FALSE(other->weighs_load()) << other->name();
+    EXPECT_FALSE(other->shares_kept()) << other->name();
+  }
+}
+
+TEST_F(Adaptive, ATaskGoesToItsData) {
+  for (Location home = 0; home < 8; ++home)
+    for (Location creator = -1; creator < 8; ++creator) EXPECT_EQ(deal(at(home), creator), home);
+  EXPECT_GT(stake, 0u) << "and what it would lose elsewhere is told";
+}
+
+TEST_F(Adaptive, ATaskStaysThatHasNoDataOrHasItEverywhere) {
+  EXPECT_EQ(deal(Need(8), 3), kHere);
+  Need even(8);
+  for (Location i = 0; i < 8; ++i) even.read.at[i] = kBytes;
+  EXPECT_EQ(deal(even, 3), kHere);
+  even.read.at[5] += kBytes / 8;
+  EXPECT_EQ(deal(even, 3), kHere) << "nearly everywhere";
+}
+
+TEST_F(Adaptive, ATaskStaysThatGainsLittleOfItsTime) {
+  EXPECT_EQ(deal(at(5), 0), 5);
+  load.task_time = 1000 * kTask;
+  EXPECT_EQ(deal(at(5), 0), kHere) << "it computes";
+  load.task_time = kTask;
+  EXPECT_EQ(deal(at(5, 64), 0), kHere) << "one line";
+}
+
+TEST_F(Adaptive, AtALocationWithMoreThanItsPartATaskIsSentToTheNext) {
+  wait[4] = 100 * kTask;
+  EXPECT_EQ(deal(at(4), 0), 5) << "the other die of the package";
+  guest_wait[5] = 50 * kTask;
+  const Location third = deal(at(4), 0);
+  EXPECT_NE(third, 4);
+  EXPECT_NE(third, 5);
+  wait[4] = 2 * kTask;
+  EXPECT_EQ(deal(at(4), 0), 4) << "by chance";
+}
+
+TEST_F(Adaptive, EqualWorkOnUnevenDataSpreads) {
+  // A third of all tasks has its data at location 0, and the same were dealt before.
+  constexpr std::int64_t kAll = 1920;
+  std::vector<Share> shares(8);
+  for (std::size_t i = 0; i < 8; ++i) shares[i].before = i == 0 ? kAll / 3 : kAll / 3 * 2 / 7;
+  for (std::int64_t task = 0; task < kAll; ++task) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      const Load here{.share = shares[i], .workers = 6};
+      const Load::All all{kAll, 48, kTask};
+      wait[i] = here.wait(all);
+      guest_wait[i] = here.guest_wait(all);
+    }
+    const auto home = task < kAll / 3 ? Location{0} : static_cast<Location>(1 + task % 7);
+    const Location where = deal(at(home), placement::kUnknown);
+    ASSERT_NE(where, kHere);
+    ++shares[static_cast<std::size_t>(where)].dealt;
+  }
+  for (const Share& share : shares) EXPECT_LE(share.dealt, kAll / 8 * 13 / 10);
+}
+
+TEST_F(Adaptive, NobodyIsAskedWhileTheCreatorIsWhatAllWaitFor) {
+  EXPECT_TRUE(adaptive.asks(load));
+  load.task_time = 47 * load.create_time;
+  EXPECT_FALSE(adaptive.asks(load));
+  load.dealers = 2;
+  EXPECT_TRUE(adaptive.asks(load)) << "two create";
+  load.dealers = 1;
+  load.task_time = 0;
+  EXPECT_TRUE(adaptive.asks(load)) << "not known yet";
+}
+
+TEST_F(Adaptive, OnlyLocationsWithMembersGetTasks) {
+  load.staffed = 0b1010;
+  for (Location home = 0; home < 8; ++home) {
+    const Location where = deal(at(home), 1);
+    EXPECT_TRUE(where == kHere || where == 1 || where == 3) << where;
+  }
+  load.staffed = 0;
+  EXPECT_EQ(deal(at(2), 1), kHere);
+}
+
+TEST_F(Adaptive, FarTasksAreRobbedForTheTimeThatTheyWouldWait) {
+  FarTasks computing{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask / 100};
+  FarTasks moving{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask};
+  EXPECT_TRUE(robs(computing, 2 * kTask));
+  EXPECT_FALSE(robs(moving, 2 * kTask)) << "tasks for it may be about to come";
+  computing.depth = moving.depth = 0;
+  EXPECT_FALSE(robs(computing, 1000 * kTask));
+  EXPECT_FALSE(robs(moving, 1000 * kTask));
+  moving.depth = 1;
+  moving.deserted = true;
+  EXPECT_TRUE(robs(moving, 0)) << "nobody else will";
+}
+
+TEST_F(Adaptive, NoTaskIsLeftForEver) {
+  for (const std::uint64_t time : {std::uint64_t{0}, std::uint64_t{1}, kTask, std::uint64_t{1} << 50})
+    for (const std::uint64_t far_stake : {std::uint64_t{0}, kTask, std::uint64_t{1} << 50})
+      EXPECT_TRUE(robs({.depth = 1, .task_time = time, .dealing = true, .workers = 6, .stake = far_stake},
+                       300'000'000))
+          << "after 100 ms, with tasks of " << time;
+}
+
+TEST(Loads, OnlyWhatIsBeyondAPartMakesWait) {
+  const Load::All all{480, 48, kTask};
+  EXPECT_EQ((Load{.share = {.dealt = 60}, .workers = 6}.wait(all)), 0u);
+  EXPECT_EQ((Load{.share = {.dealt = 73}, .workers = 6}.wait(all)), kTask);
+  EXPECT_EQ((Load{.share = {.before = 73}, .workers = 6}.wait(all)), 0u);
+  EXPECT_EQ((Load{.share = {.before = 73}, .workers = 6}.guest_wait(all)), kTask) << "they are yet to come";
+  EXPECT_EQ((Load{.share = {.dealt = 100}, .workers = 6}.wait({4 * 48 - 1, 48, kTask})), 0u)
+      << "too few to tell";
+  EXPECT_EQ((Load{.share = {}, .depth = 12, .workers = 6}.queue(all)), 2 * kTask);
+}
+
+TEST(Loads, ACreatorThatLosesItsCpuIsNotSlow) {
+  std::uint64_t mean = 0;
+  for (int i = 0; i < 20; ++i) mean = mean_creation(mean, 1000);
+  EXPECT_NEAR(static_cast<double>(mean), 1000, 10);
+  EXPECT_LE(mean_creation(mean, 1'000'000'000), 1300u);
+  EXPECT_LE(mean_creation(0, 1'000'000'000), 25'000u);
+}
+
+// ---- distributions
+
+class Advice : public testing::Test {
+ protected:
+  Advice() {
+    program.creating = 0.1;
+    program.busy = 40;
+    program.workers = 48;
+    program.locations = 8;
+    region.bytes = 64 << 20;
+    region.part = 0.01;
+    region.followed = 1;
+  }
+  ProgramUse program;
+  RegionUse region;
+};
+
+TEST_F(Advice, OneAllocationInPartsIsCutIntoAsManyAsThereAreLocations) {
+  EXPECT_EQ(advise(program, region), Kind::blocked);
+}
+TEST_F(Advice, ManyAllocationsAreDealtWhole) {
+  region.part = 1;
+  program.whole_regions = 100;
+  EXPECT_EQ(advise(program, region), Kind::coarse);
+  region.followed = 0;
+  EXPECT_EQ(advise(program, region), Kind::fine);
+  region.bytes = 16 << 10;
+  EXPECT_EQ(advise(program, region), Kind::coarse) << "fewer pages than locations";
+}
+TEST_F(Advice, WhatTasksTouchFirstThemselvesIsLeftToThem) {
+  region.touched_by_users = true;
+  EXPECT_EQ(advise(program, region), Kind::standard);
+}
+TEST_F(Advice, WhatNobodyCanFollowIsServedByAll) {
+  region.followed = 0.5;
+  EXPECT_EQ(advise(program, region), Kind::fine);
+  region.followed = 1;
+  program.creating = 0.9;
+  EXPECT_EQ(advise(program, region), Kind::fine) << "all wait for the creator";
+}
+TEST_F(Advice, WhatManyTasksUseBesideTheirOwnIsServedByAll) {
+  region.part = 1;
+  region.tasks = 0.3;
+  region.main = 0.5;
+  EXPECT_EQ(advise(program, region), Kind::fine);
+}
+TEST_F(Advice, WhatOneLocationCanDoIsLeftToOne) {
+  program.busy = 5;
+  EXPECT_EQ(advise(program, region), Kind::nearest);
+  program.creating = 0.9;
+  EXPECT_EQ(advise(program, region), Kind::fine) << "it is only the creator that is slow";
+}
+TEST_F(Advice, HomeCachesDistributeByThemselves) {
+  program.first_touch = false;
+  EXPECT_EQ(advise(program, region), Kind::standard);
+}
+
+}  // namespace
+}  // namespace hearth::policy
