@@ -1,6 +1,6 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench conformance numa-test numa-bench papers install clean setup
+.PHONY: build demo test bench conformance numa-test numa-bench papers adaptive install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -40,6 +40,10 @@ numa-bench: setup
 papers: setup
 	@tools/build $(PRESET) -j$(JOBS) --target papers
 	@bench/papers/run --program $(BUILD)/bin/papers $(PAPERS_ARGS)
+
+adaptive: setup
+	@tools/build $(PRESET) -j$(JOBS) --target adaptive
+	@bench/adaptive/run --program $(BUILD)/bin/adaptive $(ADAPTIVE_ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -15,8 +15,8 @@ constexpr double kMany = 1.25;
 constexpr double kMain = 0.6;
 // So many allocations for each location make parts that are nearly equal.
 constexpr std::uint64_t kEnough = 2;
-// Allocations of fewer pages for each location cannot be spread evenly page by page.
-constexpr std::uint64_t kFewPages = 8;
+// Few workers: half of a location's.
+constexpr double kFew = 2;
 // Where few workers have anything to do, so many of whose tasks say where their data is.
 constexpr double kSomeFollowed = 0.25;
 
@@ -34,17 +34,15 @@ Kind advise(const ProgramUse& program, const RegionUse& region) {
   if (!program.first_touch) return Kind::standard;
   // The workers of one location can do it all, with its caches.
   const bool can_follow = program.creating < kMostCreating;
-  if (can_follow && region.followed >= kSomeFollowed && program.busy * each <= program.workers)
+  if (can_follow && region.followed >= kSomeFollowed && kFew * program.busy * each <= program.workers)
     return Kind::nearest;
   const bool many_touch_it = region.tasks * kMany * each > 1;
   const auto pages_each = region.bytes / program.page_bytes / locations;
-  const bool dealt_whole = used_whole(region) && program.whole_regions >= kEnough * locations;
   // Whoever runs a task, all memory serves.
-  if (region.followed < kMostlyFollowed)
-    return dealt_whole && !many_touch_it && pages_each < kFewPages ? Kind::coarse : Kind::fine;
+  if (region.followed < kMostlyFollowed) return Kind::fine;
   // Where it was first used it is used again.
   if (region.touched_by_users) return Kind::standard;
-  if (!can_follow) return dealt_whole && pages_each < kFewPages ? Kind::coarse : Kind::fine;
+  if (!can_follow) return Kind::fine;
   if (used_whole(region)) return many_touch_it && region.main < kMain ? Kind::fine : Kind::coarse;
   return pages_each < kEnough ? Kind::coarse : Kind::blocked;
 }

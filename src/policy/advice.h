@@ -16,8 +16,6 @@ struct ProgramUse {
   double busy = 1;  // of those, how many run tasks, on the average
   std::int32_t locations = 1;
   std::uint64_t page_bytes = 4096;
-  /// Allocations that are mostly used as a whole, each by tasks of its own.
-  std::uint64_t whole_regions = 0;
   /// The operating system puts pages where they are first touched.
   bool first_touch = true;
 };

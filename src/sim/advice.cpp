@@ -76,14 +76,13 @@ std::vector<placement::Kind> advise(const Workload& workload, const topology::Ma
   }
 
   const std::vector<Sums> sums = sums_of(workload);
-  std::vector<policy::RegionUse> uses;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    uses.push_back(use_of(workload.regions[i], sums[i], static_cast<double>(workload.tasks.size())));
-    program.whole_regions += sums[i].accesses != 0 && used_whole(uses.back());
-  }
   std::vector<placement::Kind> advice;
-  for (std::size_t i = 0; i < uses.size(); ++i)
-    advice.push_back(workload.regions[i].distributed ? advise(program, uses[i]) : placement::Kind::standard);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Region& region = workload.regions[i];
+    const auto tasks = static_cast<double>(workload.tasks.size());
+    advice.push_back(region.distributed ? advise(program, use_of(region, sums[i], tasks))
+                                        : placement::Kind::standard);
+  }
   return advice;
 }
 
