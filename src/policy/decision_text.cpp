@@ -103,8 +103,19 @@ class Line {
   char* end_;
 };
 
-// Two lists of bytes by location and one of locations, the texts with every byte escaped, and the names.
-static_assert(placement::kMaxLocations * (2 * 21 + 3) + kLongestText * 6 + 1024 <= kDecisionRoom);
+// What only policies that weigh load are shown.
+void add_load(Line& line, const LoadView& load, std::int32_t locations) {
+  line.list("wait", load.wait, locations);
+  line.list("guest_wait", load.guest_wait, locations);
+  line.number("task_time", load.task_time);
+  line.number("create_time", load.create_time);
+  line.number("workers", load.workers);
+  line.number("dealers", load.dealers);
+  if (load.stake != nullptr) line.number("stake", *load.stake);
+}
+
+// Four lists of numbers by location and one of locations, the texts with every byte escaped, and the names.
+static_assert(placement::kMaxLocations * (4 * 21 + 3) + kLongestText * 6 + 1024 <= kDecisionRoom);
 static_assert(placement::kMaxLocations * placement::kMaxLocations * 11 + 3 * kLongestText * 6 + 1024 <=
               kDecisionHeadRoom);
 
@@ -151,6 +162,7 @@ std::size_t decision_line(const Decision& decision, char (&out)[kDecisionRoom]) 
   line.flag("decided", need.decided);
   line.locations("staffed", decision.load.staffed);
   line.number("turn", decision.load.turn);
+  if (decision.load.wait != nullptr) add_load(line, decision.load, need.read.locations);
   line.location("chosen", decision.chosen);
   return line.finish();
 }

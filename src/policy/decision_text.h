@@ -46,7 +46,7 @@ struct DecisionHead {
 };
 
 /// Rooms that every line fits into: texts of users are cut.
-inline constexpr std::size_t kDecisionRoom = 8 * 1024;
+inline constexpr std::size_t kDecisionRoom = 12 * 1024;
 inline constexpr std::size_t kDecisionHeadRoom = 64 * 1024;
 
 /// Each writes one line with its end into `out` and returns its length.

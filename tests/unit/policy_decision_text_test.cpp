@@ -58,6 +58,24 @@ TEST(DecisionText, ALineHasAllThatThePolicyWasShown) {
       "\"chosen\":0}\n");
 }
 
+TEST(DecisionText, APolicyThatWeighsLoadIsShownMore) {
+  const Need need(2);
+  const std::uint64_t wait[] = {7, 0}, guest_wait[] = {9, 1};
+  std::uint64_t stake = 5;
+  const LoadView load{.wait = wait,
+                      .guest_wait = guest_wait,
+                      .task_time = 100,
+                      .create_time = 20,
+                      .workers = 4,
+                      .dealers = 1,
+                      .stake = &stake};
+  const std::string line = line_of({.creator = 0, .need = need, .load = load, .chosen = 1});
+  EXPECT_NE(line.find(",\"wait\":[7,0],\"guest_wait\":[9,1],\"task_time\":100,\"create_time\":20,"
+                      "\"workers\":4,\"dealers\":1,\"stake\":5,\"chosen\":1}"),
+            std::string::npos)
+      << line;
+}
+
 TEST(DecisionText, NoLocationIsNull) {
   const Need need(1);
   const std::string line =
@@ -70,7 +88,8 @@ TEST(DecisionText, NoLocationIsNull) {
 TEST(DecisionText, TheLongestLineFitsAndNamesAreEscaped) {
   Need need(placement::kMaxLocations);
   for (Location i = 0; i < placement::kMaxLocations; ++i) need.read.at[i] = need.written.at[i] = UINT64_MAX;
-  const LoadView load{.staffed = UINT64_MAX, .turn = UINT32_MAX};
+  const LoadView load{
+      .staffed = UINT64_MAX, .turn = UINT32_MAX, .wait = need.read.at, .guest_wait = need.read.at};
   const std::string name(3000, '"');
   const std::string line =
       line_of({.construct = name.c_str(), .creator = 63, .need = need, .load = load, .chosen = 63});
