@@ -26,7 +26,7 @@ and that it is the one chosen.
 Not compared: distribution `standard`, since on a pretended machine nobody knows where the operating system's pages lie; what
 gcc compiles, since its calls pass no lengths and the runtime guesses them, but for jacobi, which states its footprints itself;
 `fine` on machines whose number of homes is no power of two, since where pages begin to go round depends on the addresses that
-the kernel gives.
+the kernel gives; and policy `adaptive`, which is shown times of the clock.
 
 Usage: agreement_test.py HEARTH FOLDER-OF-LIBHEARTH
 """
