@@ -113,13 +113,16 @@ std::string pairs_text(const Machine& machine, const Measured& all) {
   text += "\n[latency]\nmark = \"H\"\nread_ns = ";
   text +=
       square(size, [&](std::size_t a, std::size_t b) { return fmt::format("{:.1f}", all.read_ns.at(a, b)); });
-  text +=
-      "# Local memory, while the node's other cores read all they can. For people; nothing is reckoned with "
-      "it.\n";
-  text += "loaded_ns = ";
-  text += square(size, [&](std::size_t a, std::size_t b) {
-    return fmt::format("{:.1f}", a == b ? all.loaded_ns[a] : 0);
-  });
+  // Nodes of one core have none.
+  if (std::any_of(all.loaded_ns.begin(), all.loaded_ns.end(), [](double ns) { return ns > 0; })) {
+    text +=
+        "# Local memory, while the node's other cores read all they can. For people; nothing is reckoned "
+        "with it.\n";
+    text += "loaded_ns = ";
+    text += square(size, [&](std::size_t a, std::size_t b) {
+      return fmt::format("{:.1f}", a == b ? all.loaded_ns[a] : 0);
+    });
+  }
   text += "\n[bandwidth]\n# All cores of a node read. 0: not measured.\nmark = \"H\"\nmbs = ";
   text += square(size,
                  [&](std::size_t a, std::size_t b) { return fmt::format("{:.0f}", all.read_mbs.at(a, b)); });

@@ -36,6 +36,16 @@ cli::measure::Measured figures(const Machine& machine) {
   return all;
 }
 
+TEST(MeasuredModel, LatenciesUnderLoadAreThereIfAnyWasMeasured) {
+  const Machine real = machine_of_tree("xeon-2-sockets");
+  cli::measure::Measured measured = figures(real);
+  EXPECT_EQ(cli::measure::model_text(real, measured, "two", "a test").find("loaded_ns"), std::string::npos);
+  measured.loaded_ns[1] = 210;
+  const std::string text = cli::measure::model_text(real, measured, "two", "a test");
+  EXPECT_NE(text.find("loaded_ns"), std::string::npos);
+  EXPECT_TRUE(parse_model(text, "my.toml").ok());
+}
+
 TEST(MeasuredModel, ReadsBackAsTheMachineThatItIs) {
   for (const char* name : {"xeon-2-sockets", "epyc-nps4", "sub-numa-clustering", "cxl", "hmat-complete",
                            "memory-less", "holes", "hybrid", "big-little", "slurm-cpuset", "container-v2"}) {
