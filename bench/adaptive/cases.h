@@ -2,8 +2,8 @@
 // reported. Constants.
 //
 // The programs are those of the generator `random` (sim/generators_random.cpp) with these seeds, all settings
-// drawn. No machine and no seed is in both lists, but for `other seeds`, which are reported apart: there only
-// the programs are new. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
+// drawn. No seed is both tuned on and reported. The machines of `reporting` came into the tuning set last:
+// see docs/adaptive.md. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
 // sizes, and not tuned on.
 #pragma once
 
@@ -24,18 +24,25 @@ inline constexpr Cases kTuning[] = {
     {"opteron-6172x4", 1, 60},
     {"epyc-9654x2-nps4", 101, 24},
     {"tilepro64", 201, 12},
-};
-
-inline constexpr Cases kReporting[] = {
+    // The first reporting set, before the rules were changed for what it showed.
     {"opteron-8347hex4", 1001, 24},
     {"xeon-e5-2630v2x2", 1101, 24},
     {"xeon-spr-snc4x2", 1201, 24},
-};
-
-inline constexpr Cases kOtherSeeds[] = {
     {"opteron-6172x4", 2001, 12},
     {"epyc-9654x2-nps4", 2101, 6},
     {"tilepro64", 2201, 6},
+};
+
+inline constexpr Cases kReporting[] = {
+    {"opteron-8347hex4", 3001, 24},
+    {"xeon-e5-2630v2x2", 3101, 24},
+    {"xeon-spr-snc4x2", 3201, 24},
+};
+
+inline constexpr Cases kOtherSeeds[] = {
+    {"opteron-6172x4", 4001, 12},
+    {"epyc-9654x2-nps4", 4101, 6},
+    {"tilepro64", 4201, 6},
 };
 
 inline constexpr std::string_view kBenchmarks[] = {"map",    "reduction", "vecmul",

@@ -26,7 +26,7 @@ constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
 constexpr double kDealing = 300 * kTicksPerNs;
 constexpr double kRobbing = 500 * kTicksPerNs;
 // A gain of less than this part of the task is not worth the freedom to run it anywhere,
-constexpr double kLeastGain = 1.0 / 32;
+constexpr double kLeastGain = 1.0 / 256;
 // nor is a place that is better than most by less than this: the data is spread evenly, and the middle of the
 // machine is a little nearer to all of it.
 constexpr double kEvenly = 0.1;

@@ -17,7 +17,7 @@ constexpr double kMain = 0.6;
 constexpr std::uint64_t kEnough = 2;
 // Few workers: half of a location's.
 constexpr double kFew = 2;
-// Where few workers have anything to do, so many of whose tasks say where their data is.
+// So many of the tasks say where their data is that others are led there, which wait for these.
 constexpr double kSomeFollowed = 0.25;
 
 // Where creating takes more of the time than this, the others wait for it, and nobody has the time to ask
@@ -38,10 +38,10 @@ Kind advise(const ProgramUse& program, const RegionUse& region) {
     return Kind::nearest;
   const bool many_touch_it = region.tasks * kMany * each > 1;
   const auto pages_each = region.bytes / program.page_bytes / locations;
+  // Where it was first used it is used again.
+  if (region.followed >= kSomeFollowed && region.touched_by_users) return Kind::standard;
   // Whoever runs a task, all memory serves.
   if (region.followed < kMostlyFollowed) return Kind::fine;
-  // Where it was first used it is used again.
-  if (region.touched_by_users) return Kind::standard;
   if (!can_follow) return Kind::fine;
   if (used_whole(region)) return many_touch_it && region.main < kMain ? Kind::fine : Kind::coarse;
   return pages_each < kEnough ? Kind::coarse : Kind::blocked;
