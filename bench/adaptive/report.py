@@ -6,8 +6,8 @@ BEGIN, END = "<!-- adaptive:begin -->", "<!-- adaptive:end -->"
 OURS, ALONE = "adaptive + advised", "work-stealing + advised"
 STEALING = [f"work-stealing + {kind}" for kind in ("standard", "fine", "coarse")]
 NEAR, WORSE = 1.05, 1.10
-SETS = (("reporting", "New programs on machines that are not in the tuning set"),
-        ("other-seeds", "New programs on the machines of the tuning set"),
+SETS = (("reporting", "New programs on the machines that joined the tuning set last"),
+        ("other-seeds", "New programs on the machines of the first tuning set"),
         ("benchmarks", "The six benchmarks of Muddukrishna et al. 2015 at the paper's sizes"),
         ("tuning", "The tuning set itself"))
 
