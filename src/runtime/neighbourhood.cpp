@@ -352,6 +352,9 @@ bool asks_where(Thread* self) {
   refresh_loads(all, now);
   policy::LoadView load;
   weigh(self, load);
+  // If tasks were kept they would run anywhere, and take so much longer.
+  const Location here = member->location.load(std::memory_order_relaxed);
+  if (load.task_time != 0 && here >= 0) load.task_time += all.inboxes[here].stake();
   return process.policy->asks(load);
 }
 

@@ -354,7 +354,8 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker)));
+  worker.asks =
+      pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_if_kept(worker)));
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
   const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
   worker.result.create += spent;
