@@ -65,6 +65,10 @@ constexpr O kOptions[] = {
      .fallback = "all", .legal = "1, 4, 8, 16 or all",
      .meaning = "How many neighbouring locations share their work (policy home-cache): idle threads never rob outside their "
                 "group, so that with 1 the tasks of a location are for its own threads alone."},
+    {.id = Id::hearth_slowdown, .name = "HEARTH_SLOWDOWN", .type = O::count, .trusted_only = true,
+     .fallback = "1", .legal = kPositive,
+     .meaning = "How many times slower than a real one the machine runs, an emulator: policy adaptive weighs time, and takes "
+                "what memory costs so many times, although the emulator's own memory is equally near everywhere."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
      .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "

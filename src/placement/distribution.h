@@ -88,8 +88,10 @@ inline void add_plain_shares(std::int32_t slots, std::uint64_t width, std::uint6
   const auto count = static_cast<std::uint32_t>(slots);
   // Slots, counted from the first period's first.
   const std::uint64_t first = quotient(from, width), last = quotient(to - 1, width);
-  if (last - first <= 1) {
-    const std::uint64_t of_last = first == last ? 0 : to - last * width;
+  if (last == first) {
+    shares.at[remainder(first, count)] += to - from;
+  } else if (last - first == 1) {
+    const std::uint64_t of_last = to - last * width;
     shares.at[remainder(first, count)] += to - from - of_last;
     shares.at[remainder(last, count)] += of_last;
   } else if (remainder(to - from, count * width) == 0) {
@@ -144,7 +146,7 @@ class BlockTable {
     if (!still_valid()) return false;
     const std::uint64_t of_last = others == 0 ? 0 : to - (first + 1) * block_bytes_;
     shares.add(owner_first, to - from - of_last);
-    shares.add(owner_last, of_last);
+    if (others != 0) shares.add(owner_last, of_last);
     return true;
   }
   std::size_t blocks() const { return blocks_; }

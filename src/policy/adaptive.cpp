@@ -20,6 +20,7 @@ namespace {
 constexpr double kBytesPerStepAndNs = 80;
 constexpr double kTicksPerNs = 2.5;
 constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
+double price_per_tick(const MachineView& machine) { return kPricePerTick / machine.slowdown; }
 
 // What a task costs more when it is dealt than when it is kept, and when it is robbed: the queue, the cache
 // lines of its descriptor, and whom it wakes. Ticks (base/cpu.h).
@@ -46,10 +47,10 @@ constexpr double kMuch = 0.5;
 
 template <class Row>
 void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int32_t count,
-               std::uint64_t slack) {
+               double price_per_tick, std::uint64_t slack) {
   for (Location n = 0; n < count; ++n) {
     const std::uint64_t wait = n == home ? load.wait[n] : load.guest_wait[n];
-    if (wait > slack) price.at[n] += static_cast<double>(wait - slack) * kPricePerTick;
+    if (wait > slack) price.at[n] += static_cast<double>(wait - slack) * price_per_tick;
   }
 }
 
@@ -67,20 +68,22 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   }
   const double stake = sum / count - least;
   if (stake <= kEvenly * least) return kHere;
-  *load.stake = static_cast<std::uint64_t>(stake / kPricePerTick);
+  const double per_tick = price_per_tick(machine);
+  *load.stake = static_cast<std::uint64_t>(stake / per_tick);
 
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
   Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
   const std::uint64_t slack = kSlack * load.task_time;
   if (load.wait[best] > slack) {
-    add_waits(price, best, load, count, slack);
+    add_waits(price, best, load, count, per_tick, slack);
     best = price.cheapest(count, creator, here_counts, staffed, load.turn);
   }
   if (!here_counts) return best;
   // What the best place saves against the creator's; or, when that is the best, against a usual one.
   const double gain = best == creator ? stake : price.at[creator] - price.at[best];
-  const double worth = std::max(kDealing, kLeastGain * static_cast<double>(load.task_time));
-  return gain <= worth * kPricePerTick ? kHere : best;
+  const double worth =
+      std::max(kDealing * machine.slowdown, kLeastGain * static_cast<double>(load.task_time));
+  return gain <= worth * per_tick ? kHere : best;
 }
 
 class Adaptive final : public TaskPolicy {
@@ -108,10 +111,10 @@ class Adaptive final : public TaskPolicy {
 
   // Gained is what the last of the tasks there would wait, lost what one costs more here. As with `locality`
   // an idle worker waits first, since tasks for it may be about to come.
-  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks& far,
+  bool may_rob_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
                      const Idleness& idle) const override {
     if (far.depth == 0 || far.deserted) return far.depth != 0;
-    const double loss = static_cast<double>(far.stake) + kRobbing;
+    const double loss = static_cast<double>(far.stake) + kRobbing * machine.slowdown;
     const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTask * loss;
     const double waited = static_cast<double>(idle.time);
     const double briefly = std::min(kBriefly, kBrieflyInLosses * loss);

@@ -72,6 +72,7 @@ void MachineTables::fill(const topology::Machine& machine, std::int32_t location
   view.vicinity = vicinity_;
   view.significance = choices.significance;
   view.threshold = choices.threshold;
+  view.slowdown = choices.slowdown;
   fill_prices(view, price_);
   view.price = price_;
   stated = view;

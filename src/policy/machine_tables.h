@@ -15,6 +15,7 @@ struct Choices {
   Significance significance = Significance::gain;
   Threshold threshold = Threshold::hops;
   std::int32_t vicinity = 0;  // locations of a group: 1, 4, 8 or 16; 0: all are one
+  std::int32_t slowdown = 1;
 };
 
 struct MachineTables {

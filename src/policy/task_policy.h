@@ -45,6 +45,7 @@ struct MachineView {
   std::int32_t homes = 0;                   // how many of the locations hold memory
   Significance significance = Significance::gain;
   Threshold threshold = Threshold::hops;
+  double slowdown = 1;  // how many times longer all takes than on a real machine of this kind
 
   std::uint32_t distance_between(Location from, Location to) const { return distance[from * locations + to]; }
   std::uint32_t hops_between(Location from, Location to) const { return hops[from * locations + to]; }

@@ -24,7 +24,7 @@ policy::MachineTables* make_tables() {
   if (tables == nullptr) fatal("out of memory: no room for the table of distances");
   const Settings& s = settings();
   tables->fill(topology::machine(), memory::memory_homes().locations,
-               {s.significance, s.steal_threshold, s.vicinity});
+               {s.significance, s.steal_threshold, s.vicinity, s.slowdown});
   return tables;
 }
 

@@ -414,6 +414,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
       static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
   out.llc_locations = read_word(in, Id::hearth_location, kLocationNames, 0) != 0;
   out.vicinity = kVicinities[read_word(in, Id::hearth_vicinity, kVicinityNames, 0)];
+  out.slowdown = read_count(in, Id::hearth_slowdown, 1, out.slowdown);
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   out.check_folder = read_path(in, Id::hearth_check, keeper);
@@ -540,6 +541,7 @@ std::size_t setting_text(const Settings& in, OptionId id, char* out, std::size_t
       for (std::size_t i = 0; i < std::size(kVicinities); ++i)
         if (kVicinities[i] == in.vicinity) text.add(kVicinityNames[i]);
       break;
+    case Id::hearth_slowdown: text.add("%d", in.slowdown); break;
     case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
     case Id::omp_data_distribution:
       for (std::size_t i = 0; i < std::size(kDistributions); ++i)

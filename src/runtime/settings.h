@@ -64,6 +64,7 @@ struct Settings {
   Policy policy = Policy::locality;
   policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
   policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
+  std::int32_t slowdown = 1;                                       // HEARTH_SLOWDOWN
   std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
   int task_cutoff = 256;                 // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;              // HEARTH_MACHINE: empty for the real one; topology parses

@@ -239,6 +239,7 @@ TEST(Settings, OddButLegalValues) {
   EXPECT_EQ(parse({"HEARTH_POLICY=home-cache"})->settings.policy, Policy::home_cache);
   EXPECT_EQ(parse({"HEARTH_VICINITY=16"})->settings.vicinity, 16);
   EXPECT_EQ(parse({"HEARTH_VICINITY=ALL"})->settings.vicinity, 0);
+  EXPECT_EQ(parse({"HEARTH_SLOWDOWN=100"})->settings.slowdown, 100);
 }
 
 TEST(DisplayEnv, HasTheFormatOfOpenMp) {

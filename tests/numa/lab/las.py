@@ -102,8 +102,9 @@ def job(case, way, hearth, repeats, extra=None):
                f"by={'optimal' if way == 'best' else 'tasks'}", "cost=yes"]
     environment = dict(measure.BOUND)
     if runtime == "hearth":
-        environment.update(extra or {})
-        environment["HEARTH_POLICY"] = "work-stealing" if way == "stealing" else "locality"
+        environment.update({"HEARTH_POLICY": "locality"} | (extra or {}))  # --set may name another policy to look at
+        if way == "stealing":
+            environment["HEARTH_POLICY"] = "work-stealing"
     if runtime != "libgomp":
         environment["LD_LIBRARY_PATH"] = folder
     return machine.Job(f"{case.title}, {way}", command, environment, limit_s=600)
