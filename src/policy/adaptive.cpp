@@ -15,16 +15,13 @@
 namespace hearth::policy {
 namespace {
 
-// Prices as time: what a byte costs more from one step of distance (a tenth of the local latency) further
-// away. 64 bytes come in about 8 ns more, and a core has some 10 lines under way.
-constexpr double kBytesPerStepAndNs = 80;
+// Prices as time.
 constexpr double kTicksPerNs = 2.5;
 constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
 double price_per_tick(const MachineView& machine) { return kPricePerTick / machine.slowdown; }
 
-// What a task costs more when it is dealt than when it is kept, and when it is robbed: the queue, the cache
-// lines of its descriptor, and whom it wakes. Ticks (base/cpu.h).
-constexpr double kDealing = 300 * kTicksPerNs;
+// What a task costs more when it is dealt than when it is kept, and when it is robbed; ticks (base/cpu.h).
+constexpr double kDealing = kDealNs * kTicksPerNs;
 constexpr double kRobbing = 500 * kTicksPerNs;
 // A gain of less than this part of the task is not worth the freedom to run it anywhere,
 constexpr double kLeastGain = 1.0 / 256;
@@ -93,10 +90,10 @@ class Adaptive final : public TaskPolicy {
   bool shares_kept() const override { return true; }
 
   // While workers run tasks faster than they are created, what dealing takes is lost by all, and nothing that
-  // it saves is gained by anybody.
+  // it saves is gained by anybody. If tasks were kept they would run anywhere, and take so much longer.
   bool asks(const LoadView& load) const override {
     return load.task_time == 0 ||
-           load.task_time * std::max(load.dealers, 1u) >= load.create_time * load.workers;
+           (load.task_time + load.stake_here) * std::max(load.dealers, 1u) >= load.create_time * load.workers;
   }
 
   Location deal(const MachineView& machine, const Need& need, Location creator,
@@ -113,7 +110,7 @@ class Adaptive final : public TaskPolicy {
   // an idle worker waits first, since tasks for it may be about to come.
   bool may_rob_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
                      const Idleness& idle) const override {
-    if (far.depth == 0 || far.deserted) return far.depth != 0;
+    if (far.depth == 0 || far.workers == 0) return far.depth != 0;
     const double loss = static_cast<double>(far.stake) + kRobbing * machine.slowdown;
     const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTask * loss;
     const double waited = static_cast<double>(idle.time);

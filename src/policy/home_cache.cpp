@@ -51,7 +51,7 @@ class HomeCache final : public TaskPolicy {
   }
   bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                      const Idleness&) const override {
-    return far.depth != 0 && (far.deserted || may_reach(machine, thief, victim));
+    return far.depth != 0 && (far.workers == 0 || may_reach(machine, thief, victim));
   }
 };
 

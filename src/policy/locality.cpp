@@ -12,13 +12,6 @@
 namespace hearth::policy {
 namespace {
 
-// What one task costs more when it is dealt than when it is kept: some 300 ns for the queue, the cache lines
-// of its descriptor, and whom it wakes. Against that stands what a byte costs more from one step of distance
-// (a tenth of the local latency) further away: 64 bytes come in about 8 ns more, and a core has some 10 lines
-// under way.
-constexpr std::uint64_t kDealNs = 300;
-constexpr std::uint64_t kBytesPerStepAndNs = 80;
-
 // Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
 constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
 constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;

@@ -79,11 +79,16 @@ struct Load {
   }
 };
 
+/// A running mean that follows what is new by a quarter; 0: nothing is known yet.
+constexpr std::uint64_t running_mean(std::uint64_t mean, std::uint64_t value) {
+  return mean == 0 ? value : mean - mean / 4 + value / 4;
+}
+
 /// A running mean of how long a creator takes for a task. It may lose its CPU meanwhile, which says nothing.
 constexpr std::uint64_t mean_creation(std::uint64_t mean, std::uint64_t time) {
   constexpr std::uint64_t kMostAtFirst = 25'000;  // 10 us
   if (mean == 0) return std::max<std::uint64_t>(std::min(time, kMostAtFirst), 1);
-  return std::max<std::uint64_t>(mean - mean / 4 + std::min(time, 2 * mean) / 4, 1);
+  return std::max<std::uint64_t>(running_mean(mean, std::min(time, 2 * mean)), 1);
 }
 
 }  // namespace hearth::policy

@@ -62,10 +62,11 @@ struct LoadView {
   // another, for which those do not count that are yet to come to their data.
   const std::uint64_t* wait = nullptr;
   const std::uint64_t* guest_wait = nullptr;
-  std::uint64_t task_time = 0;     // how long a task takes; 0: not known yet
-  std::uint64_t create_time = 0;   // and the creator for each that it creates; 0: not known yet
-  std::uint32_t workers = 0;       // of the team
-  std::uint32_t dealers = 0;       // of those, how many create tasks just now
+  std::uint64_t task_time = 0;    // how long a task takes; 0: not known yet
+  std::uint64_t create_time = 0;  // and the creator for each that it creates; 0: not known yet
+  std::uint32_t workers = 0;      // of the team
+  std::uint32_t dealers = 0;      // of those, how many create tasks just now
+  std::uint64_t stake_here = 0;   // what those would lose elsewhere that were dealt to the creator's location
   std::uint64_t* stake = nullptr;  // told by the policy: what the task would lose at a usual other location
 };
 static_assert(placement::kMaxLocations <= 64);
@@ -74,11 +75,10 @@ static_assert(placement::kMaxLocations <= 64);
 struct FarTasks {
   std::uint32_t depth = 0;  // how many wait there
   std::uint64_t task_time =
-      0;                  // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
-  bool dealing = false;   // somebody has dealt tasks, and not looked for one since
-  bool surplus = false;   // the location has too many: shares.h
-  bool deserted = false;  // no member of the team is at the location any more
-  std::uint32_t workers = 0;  // members of the team there
+      0;                 // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
+  bool dealing = false;  // somebody has dealt tasks, and not looked for one since
+  bool surplus = false;  // the location has too many: shares.h
+  std::uint32_t workers = 1;  // members of the team that are at the location; 0: they have left it
   std::uint64_t stake = 0;    // what one would lose elsewhere, a mean of LoadView::stake
 };
 

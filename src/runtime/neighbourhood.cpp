@@ -235,7 +235,8 @@ DealingNow dealing_now(const Neighbourhood& all) {
   for (Location i = 0; i < all.locations; ++i) {
     const policy::Share share = all.inboxes[i].share();
     now.released |= share.released;
-    now.tasks += now.dealing ? share.before : share.dealt;
+    now.before += share.before;
+    now.dealt += share.dealt;
     now.workers += all.workers[i].load(std::memory_order_relaxed);
   }
   return now;
@@ -246,15 +247,14 @@ policy::FarTasks far_tasks(const Neighbourhood& all, const DealingNow& now, Loca
   far.workers = all.workers[where].load(std::memory_order_relaxed);
   far.stake = all.inboxes[where].stake();
   far.dealing = now.dealing;
-  far.deserted = all.workers[where].load(std::memory_order_relaxed) == 0;
   if (here < 0) return far;
   policy::Shares shares;
-  shares.all = now.tasks;
+  shares.all = now.tasks();
   shares.workers = now.workers;
   // While tasks are being dealt some for either may be still to come.
   const policy::Share victims = all.inboxes[where].share();
   shares.victims = far.dealing ? victims.expects() : victims.has();
-  shares.victim_workers = all.workers[where].load(std::memory_order_relaxed);
+  shares.victim_workers = far.workers;
   const policy::Share own = all.inboxes[here].share();
   shares.thiefs = far.dealing ? own.expects() : own.has();
   shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
@@ -278,32 +278,26 @@ void refresh_loads(Neighbourhood& all, std::uint64_t now) {
   if (HEARTH_LIKELY(now < until)) return;
   if (!all.loads.until.compare_exchange_strong(until, now + kTicks, std::memory_order_relaxed)) return;
   count_shared_write();
-  policy::Load::All sum;
-  sum.task_time = 0;
-  std::int64_t before = 0, dealt = 0, times = 0;
+  std::int64_t times = 0;
   std::uint64_t time = 0;
-  bool released = false;
-  policy::Load here[placement::kMaxLocations];
   for (Location i = 0; i < all.locations; ++i) {
-    const Inbox& inbox = all.inboxes[i];
-    here[i] = {.share = inbox.share(),
-               .depth = inbox.size(),
-               .workers = all.workers[i].load(std::memory_order_relaxed)};
-    before += here[i].share.before;
-    dealt += here[i].share.dealt;
-    released |= here[i].share.released;
-    sum.workers += here[i].workers;
-    time += inbox.task_time();
-    times += inbox.task_time() != 0;
+    const std::uint64_t here = all.inboxes[i].task_time();
+    time += here;
+    times += here != 0;
   }
-  sum.dealt = released ? 0 : std::max(before, dealt);
-  sum.task_time = times == 0 ? 0 : time / static_cast<std::uint64_t>(times);
+  const DealingNow dealing = dealing_now(all);
+  const policy::Load::All sum{.dealt = dealing.released ? 0 : std::max(dealing.before, dealing.dealt),
+                              .workers = dealing.workers,
+                              .task_time = times == 0 ? 0 : time / static_cast<std::uint64_t>(times)};
   Loads& loads = all.loads;
   loads.task_time.store(sum.task_time, std::memory_order_relaxed);
   for (Location i = 0; i < all.locations; ++i) {
-    loads.wait[i].store(here[i].wait(sum), std::memory_order_relaxed);
-    loads.guest_wait[i].store(here[i].guest_wait(sum), std::memory_order_relaxed);
-    loads.queue[i].store(here[i].queue(sum), std::memory_order_relaxed);
+    const policy::Load here{.share = all.inboxes[i].share(),
+                            .depth = all.inboxes[i].size(),
+                            .workers = all.workers[i].load(std::memory_order_relaxed)};
+    loads.wait[i].store(here.wait(sum), std::memory_order_relaxed);
+    loads.guest_wait[i].store(here.guest_wait(sum), std::memory_order_relaxed);
+    loads.queue[i].store(here.queue(sum), std::memory_order_relaxed);
   }
 }
 
@@ -352,9 +346,8 @@ bool asks_where(Thread* self) {
   refresh_loads(all, now);
   policy::LoadView load;
   weigh(self, load);
-  // If tasks were kept they would run anywhere, and take so much longer.
   const Location here = member->location.load(std::memory_order_relaxed);
-  if (load.task_time != 0 && here >= 0) load.task_time += all.inboxes[here].stake();
+  if (here >= 0) load.stake_here = all.inboxes[here].stake();
   return process.policy->asks(load);
 }
 

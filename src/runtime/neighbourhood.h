@@ -42,15 +42,14 @@ class alignas(kCacheLinePair) Inbox {
   std::uint64_t stake() const { return stake_.load(std::memory_order_relaxed); }
   void note_stake(std::uint64_t stake) {
     const std::uint64_t mean = this->stake();
-    const std::uint64_t now = mean == 0 ? stake : mean - mean / 4 + stake / 4;
+    const std::uint64_t now = policy::running_mean(mean, stake);
     if (now == mean) return;
     count_shared_write();
     stake_.store(now, std::memory_order_relaxed);
   }
   void note_task_time(std::uint64_t time) {
-    const std::uint64_t mean = task_time();
     count_shared_write();
-    task_time_.store(mean == 0 ? time : mean - mean / 4 + time / 4, std::memory_order_relaxed);
+    task_time_.store(policy::running_mean(task_time(), time), std::memory_order_relaxed);
   }
 
   /// This location's part of the present dealing. A hint.
@@ -194,8 +193,10 @@ void end_dealing(Neighbourhood& all, Member* member);
 struct DealingNow {
   bool dealing = false;   // tasks are being dealt: the dealing before tells how many there will be,
   bool released = false;  // but nothing where tasks release others
-  std::int64_t tasks = 0;
+  std::int64_t before = 0, dealt = 0;  // tasks of that one, and of this one
   std::int64_t workers = 0;
+
+  std::int64_t tasks() const { return dealing ? before : dealt; }
 };
 DealingNow dealing_now(const Neighbourhood& all);
 /// Tasks that wait at `where`, as the policy sees them for a thief at `here`.

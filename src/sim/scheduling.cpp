@@ -40,6 +40,7 @@ policy::LoadView Simulation::load_for(const Worker& worker) {
   policy::LoadView load{.staffed = staffed_, .turn = worker.turn};
   if (!weighs_load_) return load;
   load.task_time = task_time(worker.location);
+  load.stake_here = inboxes_[static_cast<std::size_t>(worker.location)].stake;
   load.create_time = worker.create_time;
   load.workers = static_cast<std::uint32_t>(workers_.size());
   load.dealers = dealers_;
@@ -82,7 +83,7 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   const Location where = policy_.deal(stated ? tables_.stated : view_, need, worker.location, load);
   if (weighs_load_ && where != policy::kHere) {
     std::uint64_t& mean = inboxes_[static_cast<std::size_t>(where)].stake;
-    mean = mean == 0 ? stake : mean - mean / 4 + stake / 4;
+    mean = policy::running_mean(mean, stake);
   }
   if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
   return where;
@@ -348,7 +349,6 @@ policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
   policy::FarTasks far{.depth = static_cast<std::uint32_t>(inbox.tasks.size()),
                        .task_time = task_time(where),
                        .dealing = dealers_ != 0,
-                       .deserted = workers_at_[static_cast<std::size_t>(where)] == 0,
                        .workers = workers_at_[static_cast<std::size_t>(where)],
                        .stake = inbox.stake};
   policy::Shares shares;

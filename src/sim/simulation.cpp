@@ -354,8 +354,7 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  worker.asks =
-      pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_if_kept(worker)));
+  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker)));
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
   const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
   worker.result.create += spent;
@@ -413,8 +412,7 @@ void Simulation::move_task_data(WorkerIndex index, TaskIndex task, bool created)
   const Location here = workers_[index].location;
   const Location home = workers_[runner_[parent_[task]]].location;
   if (!created && here == home) return;
-  const bool dealt = neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
-  const std::uint64_t more = !dealt ? 0 : created ? deal_create_bytes_ : deal_run_bytes_;
+  const std::uint64_t more = !may_deal(task) ? 0 : created ? deal_create_bytes_ : deal_run_bytes_;
   memory_.move_own(here, home, (created ? create_bytes_ : run_bytes_) + more);
 }
 
@@ -437,7 +435,7 @@ Time Simulation::finish(WorkerIndex index) {
   if ((flags_[task] & kFootprint) != 0 && neighbourhood_ && counts) {
     std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
     const std::uint64_t time = ticks(now_ - frame.begun);
-    mean = mean == 0 ? time : mean - mean / 4 + time / 4;
+    mean = policy::running_mean(mean, time);
   }
   ++result_.tasks;
   flags_[task] |= kEnded;

@@ -158,12 +158,6 @@ class Simulation {
     return neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
   }
   policy::LoadView load_for(const Worker& worker);
-  /// The same if tasks were kept: then they would run anywhere, and take so much longer.
-  policy::LoadView load_if_kept(const Worker& worker) {
-    policy::LoadView load = load_for(worker);
-    if (load.task_time != 0) load.task_time += inboxes_[static_cast<std::size_t>(worker.location)].stake;
-    return load;
-  }
   void weigh_locations(std::uint64_t task_time, bool created);
   void note_creation(Worker& worker);
   Location deal(WorkerIndex index, TaskIndex task, bool created);

@@ -7,6 +7,7 @@
 #include "policy/advice.h"
 #include "policy/policies.h"
 #include "policy/shares.h"
+#include "policy_machine.h"
 
 namespace hearth::policy {
 namespace {
@@ -16,22 +17,9 @@ using placement::Kind;
 constexpr std::uint64_t kTask = 100'000;  // 40 us
 constexpr std::uint64_t kBytes = 128 << 10;
 
-// Eight nodes of six cores, 16 within a package of two dies and 22 beyond.
-class Opteron : public testing::Test {
+class Adaptive : public testing::Test {
  protected:
-  Opteron() : distance(64), hops(64), cores(8, 6), price(64), wait(8), guest_wait(8) {
-    for (std::size_t from = 0; from < 8; ++from)
-      for (std::size_t to = 0; to < 8; ++to) {
-        const std::size_t at = from * 8 + to;
-        hops[at] = from == to ? 0 : (from / 2 == to / 2 ? 1 : 2);
-        distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
-      }
-    machine.locations = 8;
-    machine.distance = distance.data();
-    machine.hops = hops.data();
-    machine.cores = cores.data();
-    fill_prices(machine, price.data());
-    machine.price = price.data();
+  Adaptive() : wait(8), guest_wait(8) {
     load.staffed = 0xff;
     load.wait = wait.data();
     load.guest_wait = guest_wait.data();
@@ -57,15 +45,12 @@ class Opteron : public testing::Test {
     return adaptive.may_rob_dealt(machine, 0, 1, far, idle);
   }
 
-  std::vector<std::uint32_t> distance, hops, cores;
-  std::vector<double> price;
+  EightNodes nodes{6};
   std::vector<std::uint64_t> wait, guest_wait;
   std::uint64_t stake = 0;
-  MachineView machine;
+  MachineView machine = nodes.view;
   LoadView load;
 };
-
-using Adaptive = Opteron;
 
 TEST_F(Adaptive, IsToldWhatItNeeds) {
   EXPECT_TRUE(adaptive.weighs_load());
@@ -161,7 +146,7 @@ TEST_F(Adaptive, FarTasksAreRobbedForTheTimeThatTheyWouldWait) {
   EXPECT_FALSE(robs(computing, 1000 * kTask));
   EXPECT_FALSE(robs(moving, 1000 * kTask));
   moving.depth = 1;
-  moving.deserted = true;
+  moving.workers = 0;
   EXPECT_TRUE(robs(moving, 0)) << "nobody else will";
 }
 

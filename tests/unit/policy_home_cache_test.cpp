@@ -194,7 +194,7 @@ TEST(Vicinities, HoldBackEveryIdleWorkerOutsideForEver) {
         EXPECT_EQ(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1}, {}), inside) << "at once";
         EXPECT_EQ(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1000}, ever), inside);
         EXPECT_FALSE(home_cache.may_rob(view, thief, victim, 0));
-        EXPECT_TRUE(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1, .deserted = true}, {}))
+        EXPECT_TRUE(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1, .workers = 0}, {}))
             << "who else should take it?";
       }
     EXPECT_TRUE(home_cache.may_reach(view, placement::kUnknown, 3)) << "it has no vicinity";

@@ -1,39 +1,28 @@
 // Algorithms 1 and 2 on modelled machines: where tasks are dealt, and who may rob whom.
 #include "policy/policies.h"
+#include "policy_machine.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace hearth::policy {
 namespace {
 
-// Eight nodes of six cores, 16 within a package of two dies and 22 beyond: the paper's Opteron.
+// The paper's: six cores each, and as near as in a package is each second one beyond.
 class Opteron : public testing::Test {
  protected:
-  Opteron() : distance(64), hops(64), cores(8, 6), cache(8, 853'333), price(64) {
-    for (int from = 0; from < 8; ++from)
-      for (int to = 0; to < 8; ++to) {
-        const int at = from * 8 + to;
-        hops[at] = from == to ? 0 : (from / 2 == to / 2 || (from + to) % 2 == 0 ? 1 : 2);
-        distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
-      }
-    machine.locations = 8;
-    machine.distance = distance.data();
-    machine.hops = hops.data();
-    machine.cores = cores.data();
-    machine.cache_per_core = cache.data();
-    fill_prices(machine, price.data());
-    machine.price = price.data();
+  Opteron() {
+    std::fill(nodes.cache.begin(), nodes.cache.end(), 853'333);
     load.staffed = 0xff;
   }
 
   Location deal(const Need& need, Location creator) { return locality.deal(machine, need, creator, load); }
 
-  std::vector<std::uint32_t> distance, hops, cores;
-  std::vector<std::uint64_t> cache;
-  std::vector<double> price;
-  MachineView machine;
+  EightNodes nodes{6, [](int from, int to) { return in_one_package(from, to) || (from + to) % 2 == 0; }};
+  const std::vector<std::uint32_t>& distance = nodes.distance;
+  MachineView machine = nodes.view;
   LoadView load;
 };
 

@@ -8,6 +8,7 @@
 
 #include "policy/policies.h"
 #include "policy/shares.h"
+#include "policy_machine.h"
 
 namespace hearth::policy {
 namespace {
@@ -15,29 +16,8 @@ namespace {
 constexpr std::uint64_t kMs = 2'500'000;  // ticks
 constexpr std::uint64_t kEver = 1'000'000 * kMs;
 
-// Eight nodes, 16 within a package of two and 22 beyond.
-struct Machine {
-  explicit Machine(std::uint32_t cores_each)
-      : distance(64), hops(64), cores(8, cores_each), cache(8), order(64) {
-    for (int at = 0; at < 64; ++at) {
-      hops[at] = at / 8 == at % 8 ? 0 : at / 16 == at % 8 / 2 ? 1 : 2;
-      distance[at] = hops[at] == 0 ? 10 : hops[at] == 1 ? 16 : 22;
-    }
-    view.locations = 8;
-    view.distance = distance.data();
-    view.hops = hops.data();
-    view.cores = cores.data();
-    view.cache_per_core = cache.data();
-    for (int from = 0; from < 8; ++from) order_by_distance(view, from, &order[from * 8]);
-  }
-  std::vector<std::uint32_t> distance, hops, cores;
-  std::vector<std::uint64_t> cache;
-  std::vector<Location> order;
-  MachineView view;
-};
-
 bool may_rob(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
-  static const Machine machine(6);
+  static const EightNodes machine(6);
   return locality.may_rob_dealt(machine.view, 0, 1, {depth, task_time}, idle);
 }
 
@@ -98,7 +78,7 @@ TEST(Surplus, OfADealingThatGoesOnIsWhatTheOneBeforeTells) {
 }
 
 TEST(Robbing, ASurplusIsFreeAtOnceAboveTheThreshold) {
-  const Machine machine(6);
+  const EightNodes machine(6);
   const auto may = [&machine](std::uint32_t depth) {
     return locality.may_rob_dealt(machine.view, 0, 1, {.depth = depth, .task_time = kMs, .surplus = true},
                                   {0, 0, 8});
@@ -128,7 +108,7 @@ TEST(Robbing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
 }
 
 TEST(Robbing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
-  const Machine machine(6);
+  const EightNodes machine(6);
   const auto may = [&machine](std::uint64_t task_time, const Idleness& idle) {
     return locality.may_rob_dealt(machine.view, 0, 1, {.depth = 9, .task_time = task_time, .dealing = true},
                                   idle);
@@ -340,7 +320,7 @@ struct Outcome {
 
 Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double deal_times,
                  std::uint64_t task_time, int rounds, Cpus cpus = Cpus::one_each) {
-  const Machine machine(cores);
+  const EightNodes machine(cores);
   struct Worker {
     Location at;
     Patience patience;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "require.h"
 #include "topology/affinity_env.h"
 #include "topology/model.h"
 #include "topology/places.h"
@@ -16,14 +17,6 @@
 namespace {
 
 using namespace hearth::topology;
-
-#define REQUIRE(condition)                                                 \
-  do {                                                                     \
-    if (!(condition)) {                                                    \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                        \
-    }                                                                      \
-  } while (0)
 
 const Machine& machine(unsigned which) {
   static const Machine machines[2] = {

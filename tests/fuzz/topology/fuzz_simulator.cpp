@@ -9,20 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "require.h"
 #include "sim/parameters.h"
 #include "topology/model.h"
 
 namespace {
 
 using namespace hearth;
-
-#define REQUIRE(condition)                                                 \
-  do {                                                                     \
-    if (!(condition)) {                                                    \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                        \
-    }                                                                      \
-  } while (0)
 
 struct Known {
   std::string head;
