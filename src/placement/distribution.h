@@ -86,14 +86,15 @@ void add_many_slots(std::uint32_t count, std::uint64_t width, std::uint64_t from
 inline void add_plain_shares(std::int32_t slots, std::uint64_t width, std::uint64_t from, std::uint64_t to,
                              Shares& shares) {
   const auto count = static_cast<std::uint32_t>(slots);
+  const auto slot = [count](std::uint64_t n) { return static_cast<Location>(remainder(n, count)); };
   // Slots, counted from the first period's first.
   const std::uint64_t first = quotient(from, width), last = quotient(to - 1, width);
   if (last == first) {
-    shares.at[remainder(first, count)] += to - from;
+    shares.add_known(slot(first), to - from);
   } else if (last - first == 1) {
     const std::uint64_t of_last = to - last * width;
-    shares.at[remainder(first, count)] += to - from - of_last;
-    shares.at[remainder(last, count)] += of_last;
+    shares.add_known(slot(first), to - from - of_last);
+    shares.add_known(slot(last), of_last);
   } else if (remainder(to - from, count * width) == 0) {
     const std::uint64_t each = quotient(to - from, count);
     std::int32_t i = 0;
@@ -141,7 +142,7 @@ class BlockTable {
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
     if (from == to) return true;
     const std::size_t first = block_of(from), others = block_of(to - 1) - first;
-    if (HEARTH_UNLIKELY(others > 1)) return add_many_blocks(from, to, shares, still_valid);
+    if (HEARTH_UNLIKELY(others > 1)) return add_many_blocks(*this, from, to, shares, still_valid);
     const Location owner_first = owner(first), owner_last = owner(first + others);
     if (!still_valid()) return false;
     const std::uint64_t of_last = others == 0 ? 0 : to - (first + 1) * block_bytes_;
@@ -173,10 +174,10 @@ class BlockTable {
   };
   void divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const;
   template <class StillValid>
-  [[gnu::noinline]] bool add_many_blocks(std::uint64_t from, std::uint64_t to, Shares& shares,
-                                         StillValid still_valid) const {
+  [[gnu::noinline]] static bool add_many_blocks(BlockTable table, std::uint64_t from, std::uint64_t to,
+                                                Shares& shares, StillValid still_valid) {
     Parts parts;
-    divide(from, to, shares.locations, parts);
+    table.divide(from, to, shares.locations, parts);
     if (!still_valid()) return false;
     for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
     return true;

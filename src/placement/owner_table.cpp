@@ -82,19 +82,23 @@ Location OwnerTable::owner(std::uint64_t address) const {
   return region.layout.form != Layout::Form::blocks || unchanged(slots_[id], version) ? owner : kUnknown;
 }
 
-bool OwnerTable::add_divided(const Slot& slot, std::uint32_t version, ByteRange range, Shares& shares) const {
+bool OwnerTable::add_plain(const Slot& slot, std::uint32_t version, std::int32_t slots, std::uint64_t begin,
+                           std::uint64_t end, Shares& shares) {
   const std::uint64_t anchor = slot.anchor.load(std::memory_order_relaxed);
-  if (const std::int32_t slots = slot.plain_slots.load(std::memory_order_relaxed); slots != 0) {
-    const std::uint64_t grain = slot.grain.load(std::memory_order_relaxed);
-    if (!takes_plain_slots(shares, slots) || !unchanged(slot, version)) return false;
-    add_plain_shares(slots, grain, range.begin - anchor, range.end - anchor, shares);
-    return true;
-  }
+  const std::uint64_t grain = slot.grain.load(std::memory_order_relaxed);
+  if (!takes_plain_slots(shares, slots) || !unchanged(slot, version)) return false;
+  add_plain_shares(slots, grain, begin - anchor, end - anchor, shares);
+  return true;
+}
+
+bool OwnerTable::add_blocks(const Slot& slot, std::uint32_t version, std::uint64_t begin, std::uint64_t end,
+                            Shares& shares) {
   if (slot.form.load(std::memory_order_relaxed) != Layout::Form::blocks) return false;
+  const std::uint64_t anchor = slot.anchor.load(std::memory_order_relaxed);
   const BlockTable blocks = blocks_of(slot);
   // Between two writings the fields need not fit together; what they say of the table's memory must.
-  return unchanged(slot, version) && blocks.add_shares(range.begin - anchor, range.end - anchor, shares,
-                                                       [&] { return unchanged(slot, version); });
+  return unchanged(slot, version) && blocks.add_shares(begin - anchor, end - anchor, shares,
+                                                       [&slot, version] { return unchanged(slot, version); });
 }
 
 void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
@@ -126,7 +130,7 @@ void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {
     } else {
       const std::uint64_t anchor = region.layout.anchor;
       if (!region.layout.blocks.add_shares(at - anchor, end - anchor, shares,
-                                           [&] { return unchanged(slot, version); }))
+                                           [&slot, version] { return unchanged(slot, version); }))
         shares.unknown += end - at;
     }
     at = end;

@@ -55,13 +55,16 @@ class OwnerTable {
         range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
         (version & 1) != 0)
       return false;
-    if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single)
-      return add_divided(slot, version, range, shares);
+    if (slot.form.load(std::memory_order_relaxed) != Layout::Form::single) {
+      if (const std::int32_t slots = slot.plain_slots.load(std::memory_order_relaxed); slots != 0)
+        return add_plain(slot, version, slots, range.begin, range.end, shares);
+      return add_blocks(slot, version, range.begin, range.end, shares);
+    }
     const Location single = slot.single.load(std::memory_order_relaxed);
     if (static_cast<std::uint32_t>(single) >= static_cast<std::uint32_t>(shares.locations) ||
         !unchanged(slot, version))
       return false;
-    shares.at[single] += range.end - range.begin;
+    shares.add_known(single, range.end - range.begin);
     return true;
   }
   /// The same for any other range.
@@ -105,8 +108,12 @@ class OwnerTable {
     RegionId next_free;  // writers'
   };
 
-  // Of a range in the region, if that has not changed.
-  bool add_divided(const Slot& slot, std::uint32_t version, ByteRange range, Shares& shares) const;
+  // Of [begin, end) in the region, if that has not changed and is of the kind. Numbers and no ByteRange:
+  // these stay in registers.
+  static bool add_plain(const Slot& slot, std::uint32_t version, std::int32_t slots, std::uint64_t begin,
+                        std::uint64_t end, Shares& shares);
+  static bool add_blocks(const Slot& slot, std::uint32_t version, std::uint64_t begin, std::uint64_t end,
+                         Shares& shares);
   static BlockTable blocks_of(const Slot& slot);
   static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;

@@ -81,8 +81,25 @@ memory::PageMap::Knowledge add_rows(const FootprintRange& range, Shares& sum) {
                                            : memory::where_is(bytes_from(range.begin, range.length), sum));
 }
 
+// Adds all ranges of the footprint that count.
+memory::PageMap::Knowledge add_ranges(const Footprint& footprint, placement::Need& need) {
+  memory::PageMap::Knowledge all;
+  Shares both(need.read.locations);  // what is read and written
+  Shares* const sums[] = {nullptr, &need.read, &need.written, &both};
+  const FootprintRange* const end = footprint.ranges + footprint.count;
+  for (const FootprintRange* range = footprint.ranges; range != end; ++range) {
+    if (footprint.marked && !range->decides) continue;
+    Shares& sum = *sums[static_cast<unsigned>(range->access)];
+    if (HEARTH_UNLIKELY(range->rows > 1) ||
+        !memory::owner_table.add_computed(bytes_from(range->begin, range->length), sum))
+      add_others(*range, sum, all);
+  }
+  need.add(both, placement::Access::read_write);
+  return all;
+}
+
 // Asks the kernel about all ranges, some at a time. False when it refuses.
-bool learn(const Footprint& footprint) {
+[[gnu::noinline]] bool learn(const Footprint& footprint) {
   constexpr std::size_t kBatch = 32;
   ByteRange parts[kBatch];
   std::size_t n = 0;
@@ -234,27 +251,13 @@ void LoopFootprint::give(Task* task, std::uint64_t first, std::uint64_t iteratio
 }
 
 void resolve(Footprint& footprint, placement::Need& need) {
-  const std::int32_t locations = need.read.locations;
-  const FootprintRange* const first = footprint.ranges;
-  const FootprintRange* const end = first + footprint.count;
-  const bool marked = footprint.marked;
-  for (bool asked = false;; asked = true) {
-    memory::PageMap::Knowledge all;
-    Shares both(locations);  // what is read and written
-    Shares* const sums[] = {nullptr, &need.read, &need.written, &both};
-    for (const FootprintRange* range = first; range != end; ++range) {
-      if (marked && !range->decides) continue;
-      Shares& sum = *sums[static_cast<unsigned>(range->access)];
-      if (HEARTH_UNLIKELY(range->rows > 1) ||
-          !memory::owner_table.add_computed(bytes_from(range->begin, range->length), sum))
-        add_others(*range, sum, all);
-    }
-    need.add(both, placement::Access::read_write);
-    need.decided = marked;
-    footprint.untouched = all.untouched != 0;
-    if (all.missing + all.old == 0 || asked || !learn(footprint)) return;
-    need = placement::Need(locations);
+  memory::PageMap::Knowledge all = add_ranges(footprint, need);
+  if (HEARTH_UNLIKELY(all.missing + all.old != 0) && learn(footprint)) {
+    need = placement::Need(need.read.locations);
+    all = add_ranges(footprint, need);
   }
+  need.decided = footprint.marked;
+  footprint.untouched = all.untouched != 0;
 }
 
 void drop_footprint(Task* task) {
