@@ -47,8 +47,9 @@ void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int
                double price_per_tick, std::uint64_t slack) {
   for (Location n = 0; n < count; ++n) {
     const std::uint64_t wait = n == home ? load.wait[n] : load.guest_wait[n];
-    if (wait > slack) price.at[n] += static_cast<double>(wait - slack) * price_per_tick;
+    if (wait > slack) price.at[n] += static_cast<float>(static_cast<double>(wait - slack) * price_per_tick);
   }
+  price.repeat_first(count);
 }
 
 template <class Row>
@@ -61,7 +62,7 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   double sum = 0, least = price.at[0];
   for (Location n = 0; n < count; ++n) {
     sum += price.at[n];
-    least = std::min(least, price.at[n]);
+    least = std::min<double>(least, price.at[n]);
   }
   const double stake = sum / count - least;
   if (stake <= kEvenly * least) return kHere;
@@ -69,11 +70,11 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   *load.stake = static_cast<std::uint64_t>(stake / per_tick);
 
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
-  Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+  Location best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   const std::uint64_t slack = kSlack * load.task_time;
   if (load.wait[best] > slack) {
     add_waits(price, best, load, count, per_tick, slack);
-    best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+    best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
   if (!here_counts) return best;
   // What the best place saves against the creator's; or, when that is the best, against a usual one.

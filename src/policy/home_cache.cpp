@@ -39,7 +39,7 @@ class HomeCache final : public TaskPolicy {
     const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
     if (staffed == 0) return kHere;
     const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
-    return Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn);
+    return Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
 
   bool may_reach(const MachineView& machine, Location thief, Location victim) const override {

@@ -37,12 +37,13 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   if (staffed == 0) return kHere;
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
   const Prices<Row> price(machine, bytes);
-  const Location best = price.cheapest(count, creator, here_counts, staffed, load.turn);
-  if (machine.significance == Significance::paper) return best;
-  // What the best place saves against the creator's; or, when that is the best, against the worst.
-  if (!here_counts) return best;
-  const double other = best == creator ? *std::max_element(price.at, price.at + count) : price.at[creator];
-  return other - price.at[best] <= kDealNs * kBytesPerStepAndNs ? kHere : best;
+  const Cheapest best = price.cheapest(count, creator, here_counts, staffed, load.turn);
+  if (machine.significance == Significance::paper || !here_counts) return best.where;
+  // What the best place saves against the creator's; or, when that is the best, against the worst. As a
+  // number to choose and not as a branch, which nobody could foretell.
+  const float costs[] = {price.at[creator], price.most(count)};
+  const float saved = costs[best.own] - best.price;
+  return saved <= kDealNs * kBytesPerStepAndNs ? kHere : best.where;
 }
 
 class Locality final : public TaskPolicy {

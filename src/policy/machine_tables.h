@@ -35,7 +35,7 @@ struct MachineTables {
  private:
   std::uint32_t distance_[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t hops_[placement::kMaxLocations * placement::kMaxLocations];
-  double price_[placement::kMaxLocations * placement::kMaxLocations];
+  float price_[placement::kMaxLocations * placement::kMaxLocations];
   std::uint32_t cores_[placement::kMaxLocations];
   std::uint64_t cache_per_core_[placement::kMaxLocations];
   std::uint64_t l1_bytes_[placement::kMaxLocations];

@@ -25,14 +25,14 @@ const TaskPolicy* find_policy(const char* name) {
   }
 }
 
-void fill_prices(const MachineView& machine, double* price) {
-  constexpr std::uint32_t kMost = 1023;  // farther than firmware can say; keeps the sums exact
+void fill_prices(const MachineView& machine, float* price) {
   const std::int32_t count = machine.locations, row = price_row(count);
   for (Location i = 0; i < row; ++i)
-    for (Location n = 0; n < row; ++n)
-      price[i * row + n] = n >= count  ? kMost + 1
-                           : i < count ? std::min(machine.distance_between(n, i), kMost)
-                                       : 0;
+    for (Location n = 0; n < row; ++n) {
+      const Location where = n < count ? n : 0;
+      const std::uint32_t distance = i < count ? machine.distance_between(where, i) : 0;
+      price[i * row + n] = static_cast<float>(std::min(distance, kLargestDistance));
+    }
 }
 
 void order_by_distance(const MachineView& machine, Location from, Location* order) {

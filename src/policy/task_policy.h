@@ -35,7 +35,7 @@ enum class Threshold : std::uint8_t {
 struct MachineView {
   std::int32_t locations = 0;
   const std::uint32_t* distance = nullptr;  // locations x locations
-  const double* price = nullptr;            // the same for sums: see fill_prices()
+  const float* price = nullptr;             // the same for sums: see fill_prices()
   const std::uint32_t* hops = nullptr;      // the same as ranks: 0 local, 1 the nearest others…
   const std::uint32_t* cores = nullptr;     // usable ones
   const std::uint64_t* cache_per_core =
@@ -127,9 +127,11 @@ class TaskPolicy {
 /// A row or column of MachineView::price: the locations, and more up to a whole number of eights.
 constexpr std::int32_t price_row(std::int32_t locations) { return (locations + 7) / 8 * 8; }
 /// What a byte of location i costs at n, at price[i * price_row(locations) + n]: the distance, transposed, so
-/// that the sums of all n are made side by side; beyond the last location more than anything costs. `price`
-/// has room for price_row() rows.
-void fill_prices(const MachineView& machine, double* price);
+/// that the sums of all n are made side by side; beyond the last location the first one's again. `price` has
+/// room for price_row() rows.
+void fill_prices(const MachineView& machine, float* price);
+/// What is further away counts as so far; firmware has no larger number.
+inline constexpr std::uint32_t kLargestDistance = 255;
 
 /// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go
 /// round, so that not everybody robs the same one first. `order` has room for all.

@@ -52,6 +52,42 @@ class Adaptive : public testing::Test {
   LoadView load;
 };
 
+// Of any number of locations, also of such as do not fill a row of prices.
+TEST_F(Adaptive, LeavesAPlaceWhereTasksWouldWaitOnMachinesOfEverySize) {
+  for (Location count = 2; count <= placement::kMaxLocations; ++count) {
+    const auto cells = static_cast<std::size_t>(count * count);
+    std::vector<std::uint32_t> distance(cells, 20), hops(cells, 1), cores(count, 1);
+    for (Location n = 0; n < count; ++n) {
+      distance[n * count + n] = 10;
+      hops[n * count + n] = 0;
+    }
+    std::vector<float> price(static_cast<std::size_t>(price_row(count) * price_row(count)));
+    machine.locations = count;
+    machine.distance = distance.data();
+    machine.hops = hops.data();
+    machine.cores = cores.data();
+    fill_prices(machine, price.data());
+    machine.price = price.data();
+    wait.assign(count, 0);
+    guest_wait.assign(count, 0);
+    load.wait = wait.data();
+    load.guest_wait = guest_wait.data();
+    load.staffed = UINT64_MAX >> (64 - count);
+    for (Location home = 0; home < count; ++home) {
+      wait.assign(count, 0);
+      Need need(count);
+      need.read.add_known(home, kBytes);
+      need.written.add_known(home, kBytes);
+      EXPECT_EQ(deal(need, placement::kUnknown), home) << count;
+      wait[home] = 1000 * kTask;
+      const Location other = deal(need, placement::kUnknown);
+      EXPECT_NE(other, home) << count;
+      EXPECT_LT(other, count);
+      EXPECT_GE(other, 0) << count;
+    }
+  }
+}
+
 TEST_F(Adaptive, IsToldWhatItNeeds) {
   EXPECT_TRUE(adaptive.weighs_load());
   EXPECT_TRUE(adaptive.shares_kept());

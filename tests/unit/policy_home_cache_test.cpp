@@ -89,9 +89,10 @@ TEST_F(Tiles, TheLeastSumOfLatenciesWins) {
     load.staffed = 0;
     for (int i = 0; i < kTiles; ++i) load.staffed |= std::uint64_t{random(4) != 0} << i;
     Need need(kTiles);
+    // Of sums below 2^24 no more than 8 bits are dropped.
     for (std::uint32_t i = 0; i <= random(5); ++i) {
-      need.read.at[random(kTiles)] += 10'000 + random(100'000);
-      need.written.at[random(kTiles)] += 10'000 + random(100'000);
+      need.read.at[random(kTiles)] += (40 + random(400)) * 256;
+      need.written.at[random(kTiles)] += (40 + random(400)) * 256;
     }
     const auto cost = [&](Location n) {
       std::uint64_t sum = 0;

@@ -36,7 +36,7 @@ struct EightNodes {
 
   std::vector<std::uint32_t> distance, hops, cores;
   std::vector<std::uint64_t> cache;
-  std::vector<double> price;
+  std::vector<float> price;
   std::vector<Location> order;
   MachineView view;
 };
