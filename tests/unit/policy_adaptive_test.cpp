@@ -132,6 +132,20 @@ TEST_F(Adaptive, AtALocationWithMoreThanItsPartATaskIsSentToTheNext) {
   EXPECT_EQ(deal(at(4), 0), 4) << "by chance";
 }
 
+TEST_F(Adaptive, ATaskGoesToALocationThatThereIsHoweverLongTheWaits) {
+  const std::vector<std::uint32_t> distance = {10, 16, 22, 16, 10, 16, 22, 16, 10};
+  std::vector<float> price(64);
+  machine.locations = 3;
+  machine.distance = distance.data();
+  fill_prices(machine, price.data());
+  machine.price = price.data();
+  Need need(3);
+  need.read.at[1] = kBytes;
+  load.staffed = 0b111;
+  wait = guest_wait = {1'000'000'000'000, 2'000'000'000'000, 3'000'000'000'000};
+  EXPECT_EQ(deal(need, 2), 0);
+}
+
 TEST_F(Adaptive, EqualWorkOnUnevenDataSpreads) {
   // A third of all tasks has its data at location 0, and the same were dealt before.
   constexpr std::int64_t kAll = 1920;
