@@ -26,6 +26,7 @@
 #include "sim/advice.h"
 #include "sim/engine.h"
 #include "sim/generators.h"
+#include "sim/search.h"
 #include "sim/sweep.h"
 #include "topology/model.h"
 
@@ -38,7 +39,9 @@ using placement::Kind;
 struct Arguments {
   std::string models = "models";
   std::string out;
-  std::string only;  // a set; empty: all but the tuning set
+  std::string only;    // a set; empty: all but the tuning set
+  bool apart = false;  // also `adaptive` with each one distribution
+  bool search = true;
   std::uint32_t draws = 7;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
@@ -51,12 +54,22 @@ struct Model {
 
 /// A combination of policy and distribution.
 struct Way {
+  /// Which distribution: one for all; each allocation as the rules advise, or as a search has found; or the
+  /// policy, too.
+  enum class By { all, rules, search, search_of_both };
+
   const policy::TaskPolicy* policy;
-  Kind distribution;
-  bool advised = false;  // each allocation as the advice has it
+  Kind distribution = Kind::standard;
+  By by = By::all;
 
   std::string name() const {
-    return fmt::format("{} + {}", policy->name(), advised ? "advised" : placement::kind_name(distribution));
+    switch (by) {
+      case By::all: return fmt::format("{} + {}", policy->name(), placement::kind_name(distribution));
+      case By::rules: return fmt::format("{} + advised", policy->name());
+      case By::search: return fmt::format("{} + searched", policy->name());
+      case By::search_of_both: return "searched + searched";
+    }
+    __builtin_unreachable();
   }
 };
 
@@ -67,17 +80,25 @@ struct Case {
   const Model* model = nullptr;
   sim::Workload workload;
   std::vector<Kind> advice;
+  sim::Searched search, search_of_both;
   std::vector<std::vector<double>> ms;     // by way, by draw
   std::vector<std::vector<double>> local;  // share of the bytes
 };
 
-// The fixed ones first; then `adaptive`, and what of it the distributions alone do.
-std::vector<Way> all_ways() {
+// The fixed ones first; then `adaptive`, what of it the distributions alone do, and what a search gains.
+std::vector<Way> all_ways(const Arguments& arguments) {
   std::vector<Way> ways;
   for (const policy::TaskPolicy* policy : {&policy::work_stealing, &policy::locality, &policy::home_cache})
     for (const Kind kind : {Kind::standard, Kind::fine, Kind::coarse}) ways.push_back({policy, kind});
-  ways.push_back({&policy::adaptive, Kind::standard, true});
-  ways.push_back({&policy::work_stealing, Kind::standard, true});
+  ways.push_back({&policy::adaptive, Kind::standard, Way::By::rules});
+  ways.push_back({&policy::work_stealing, Kind::standard, Way::By::rules});
+  if (arguments.search) {
+    ways.push_back({&policy::adaptive, Kind::standard, Way::By::search});
+    ways.push_back({nullptr, Kind::standard, Way::By::search_of_both});
+  }
+  if (arguments.apart)
+    for (const Kind kind : {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked, Kind::nearest})
+      ways.push_back({&policy::adaptive, kind});
   return ways;
 }
 
@@ -106,13 +127,25 @@ const Model& model_named(const std::string& name, const Arguments& arguments) {
 
 Case make_case(std::string_view set, std::string_view machine, std::string_view generator,
                const std::string& setting, const Arguments& arguments) {
-  Case made{set, std::string(machine), fmt::format("{} {}", generator, setting), {}, {}, {}, {}, {}};
+  Case made{set, std::string(machine), fmt::format("{} {}", generator, setting), {}, {}, {}, {}, {}, {}, {}};
   made.model = &model_named(made.machine, arguments);
   sim::Generated generated = sim::generate(*sim::find_generator(generator), {setting});
   if (!generated.ok()) fail(fmt::format("{}: {}", made.program, generated.error));
   made.workload = std::move(generated.workload);
-  made.advice = sim::advise(made.workload, made.model->machine, made.model->parameters, {});
   return made;
+}
+
+// On other draws than those that are reported.
+constexpr std::uint64_t kSearchedSeed = 1'000'000;
+
+sim::Searched searched(const Case& one, std::vector<const policy::TaskPolicy*> policies) {
+  sim::SearchRequest request;
+  request.workload = &one.workload;
+  request.machine = &one.model->machine;
+  request.parameters = &one.model->parameters;
+  request.policies = std::move(policies);
+  request.first_seed = kSearchedSeed;
+  return sim::search(request);
 }
 
 std::vector<Case> all_cases(const Arguments& arguments) {
@@ -136,27 +169,16 @@ std::vector<Case> all_cases(const Arguments& arguments) {
   return cases;
 }
 
-void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const Arguments& arguments) {
-  for (Case& one : cases)
-    one.ms = one.local = std::vector<std::vector<double>>(ways.size(), std::vector<double>(arguments.draws));
-  const std::size_t per_case = ways.size() * arguments.draws, count = cases.size() * per_case;
-  papers::Progress progress("adaptive", count);
+/// Calls `run` with each number below `count` once, on all threads.
+template <class Run>
+void run_all(const char* what, std::size_t count, const Arguments& arguments, Run run) {
+  papers::Progress progress(what, count);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (;;) {
       const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed);
       if (mine >= count) return;
-      Case& one = cases[mine / per_case];
-      const std::size_t way = mine % ways.size(), draw = mine % per_case / ways.size();
-      sim::RunOptions options;
-      options.policy = ways[way].policy;
-      options.distribution.kind = ways[way].distribution;
-      if (ways[way].advised) options.by_region = one.advice;
-      options.seed = draw + 1;
-      const sim::Result result =
-          sim::simulate(one.workload, one.model->machine, one.model->draws[draw], options);
-      one.ms[way][draw] = static_cast<double>(result.makespan) / 1e9;
-      one.local[way][draw] = result.local_share();
+      run(mine);
       progress.one_more();
     }
   };
@@ -164,6 +186,43 @@ void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const 
   for (unsigned thread = 1; thread < arguments.threads; ++thread) others.emplace_back(work);
   work();
   for (std::thread& other : others) other.join();
+}
+
+void advise_all(std::vector<Case>& cases, const Arguments& arguments) {
+  run_all(arguments.search ? "adaptive: searching" : "adaptive: advising", cases.size(), arguments,
+          [&](std::size_t index) {
+            Case& one = cases[index];
+            one.advice = sim::advise(one.workload, one.model->machine, one.model->parameters, {});
+            if (!arguments.search) return;
+            one.search = searched(one, {&policy::adaptive});
+            one.search_of_both = searched(
+                one, {&policy::adaptive, &policy::work_stealing, &policy::locality, &policy::home_cache});
+          });
+}
+
+void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const Arguments& arguments) {
+  for (Case& one : cases)
+    one.ms = one.local = std::vector<std::vector<double>>(ways.size(), std::vector<double>(arguments.draws));
+  const std::size_t per_case = ways.size() * arguments.draws;
+  run_all("adaptive", cases.size() * per_case, arguments, [&](std::size_t mine) {
+    Case& one = cases[mine / per_case];
+    const std::size_t index = mine % ways.size(), draw = mine % per_case / ways.size();
+    const Way& way = ways[index];
+    sim::RunOptions options;
+    options.policy = way.policy;
+    options.distribution.kind = way.distribution;
+    if (way.by == Way::By::rules) options.by_region = one.advice;
+    if (way.by == Way::By::search) options.by_region = one.search.by_region;
+    if (way.by == Way::By::search_of_both) {
+      options.policy = one.search_of_both.policy;
+      options.by_region = one.search_of_both.by_region;
+    }
+    options.seed = draw + 1;
+    const sim::Result result =
+        sim::simulate(one.workload, one.model->machine, one.model->draws[draw], options);
+    one.ms[index][draw] = static_cast<double>(result.makespan) / 1e9;
+    one.local[index][draw] = result.local_share();
+  });
 }
 
 // Five digits: no more mean anything, and the file stays readable.
@@ -212,7 +271,7 @@ Json json_of(const Case& one, const std::vector<Way>& ways) {
 [[noreturn]] void usage(const std::string& what) {
   fmt::print(stderr,
              "adaptive: {}\nusage: adaptive [--models FOLDER] [--out FILE] [--only "
-             "tuning|reporting|other-seeds|benchmarks] [--draws 7] [--threads N]\n",
+             "tuning|reporting|other-seeds|benchmarks] [--draws 7] [--threads N] [--apart] [--no-search]\n",
              what);
   std::exit(2);
 }
@@ -227,10 +286,14 @@ std::uint32_t number(const std::string& option, const char* text) {
 
 Arguments parse(int count, char** words) {
   Arguments arguments;
-  for (int at = 1; at < count; at += 2) {
+  for (int at = 1; at < count; ++at) {
     const std::string option = words[at];
+    if (option == "--apart" || option == "--no-search") {
+      (option == "--apart" ? arguments.apart : arguments.search) = option == "--apart";
+      continue;
+    }
     if (at + 1 == count) usage(fmt::format("\"{}\" is not understood, or wants a value", option));
-    const char* value = words[at + 1];
+    const char* value = words[++at];
     if (option == "--models")
       arguments.models = value;
     else if (option == "--out")
@@ -251,7 +314,8 @@ int run(int count, char** words) {
   const Arguments arguments = parse(count, words);
   std::vector<Case> cases = all_cases(arguments);
   if (cases.empty()) usage(fmt::format("--only {}: there is no such set", arguments.only));
-  const std::vector<Way> ways = all_ways();
+  const std::vector<Way> ways = all_ways(arguments);
+  advise_all(cases, arguments);
   simulate_all(cases, ways, arguments);
   Json list = Json::array();
   for (const Case& one : cases) list.push_back(json_of(one, ways));

@@ -1,5 +1,6 @@
-// `hearth sim`: a table of simulated times, by policy and distribution. The simulating is sim/'s; here its
-// arguments are read, and its results written.
+// `hearth sim`: a table of simulated times, by policy and distribution; with --advise those of the
+// distribution that a search has found. The simulating and searching are sim/'s; here its arguments are read,
+// and its results written.
 //
 // The main thread waits for sweep()'s threads, draws the progress bar and looks for an interrupt; the signal
 // handler only sets a flag.
@@ -25,9 +26,11 @@
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/recording_workload.h"
+#include "cli/sim_advice.h"
 #include "policy/policies.h"
 #include "runtime/settings.h"
 #include "sim/generators.h"
+#include "sim/search.h"
 #include "sim/sweep.h"
 #include "topology/current.h"
 
@@ -49,8 +52,8 @@ struct Request {
   std::string program;                // a generator's name
   std::vector<std::string> settings;  // of the generator: name=value
   std::string machine;
-  std::vector<std::string> policies = {"work-stealing", "locality"};
-  std::vector<std::string> distributions = {"fine", "coarse"};
+  std::vector<std::string> policies, distributions;  // empty: the defaults
+  bool advise = false;
   std::string significance = "gain";
   std::string threshold = "hops";
   std::string vicinity = "all";
@@ -132,7 +135,15 @@ struct Study {
   Model model;
   std::vector<Way> ways;  // [0]: what the others are compared with
   std::vector<sim::RunOptions> options;
+  sim::Searched advice;  // with --advise
 };
+
+// The ways of --advise: their places, and the words for distributions that differ by allocation.
+constexpr std::size_t kByRules = 2;
+constexpr const char *kRules = "by the rules", *kAdvised = "advised";
+// The search sees other draws than those that are told, and fewer.
+constexpr std::uint64_t kSearchedSeed = 1'000'000;
+constexpr std::uint32_t kSearchedDraws = 5;
 
 Model load_model(const std::string& description) {
   if (description.empty()) {
@@ -194,23 +205,63 @@ sim::RunOptions options_of(const Request& request, const Way& way) {
 }
 
 Study plan(const Request& request) {
+  if (request.advise && !request.distributions.empty())
+    refuse("--distribution", joined(request.distributions), "--advise finds them; leave one of both out");
+  if (request.advise && !request.decisions.empty())
+    refuse("--log-decisions", request.decisions, "logs one policy with one distribution; leave --advise out");
   Study study;
   study.workload = make_workload(request);
   study.model = load_model(request.machine);
   const std::size_t most = study.model.machine.usable.count();
   if (request.threads > most)
     refuse("--threads", std::to_string(request.threads), fmt::format("the machine has {} CPUs", most));
-  study.ways.push_back({policy::work_stealing.name(), "fine"});
-  if (!request.decisions.empty() && request.policies.size() * request.distributions.size() != 1)
-    refuse("--log-decisions", request.decisions, "logs one policy with one distribution; name one of each");
-  for (const std::string& policy : request.policies) {
-    for (const std::string& distribution : request.distributions) {
-      if (policy != study.ways[0].policy || distribution != study.ways[0].distribution)
-        study.ways.push_back({policy, distribution});
+  if (request.advise) {
+    study.ways = {{policy::work_stealing.name(), "standard"}};
+  } else {
+    using Words = std::vector<std::string>;
+    const Words policies = request.policies.empty() ? Words{"work-stealing", "locality"} : request.policies;
+    const Words kinds = request.distributions.empty() ? Words{"fine", "coarse"} : request.distributions;
+    study.ways.push_back({policy::work_stealing.name(), "fine"});
+    if (!request.decisions.empty() && policies.size() * kinds.size() != 1)
+      refuse("--log-decisions", request.decisions, "logs one policy with one distribution; name one of each");
+    for (const std::string& policy : policies) {
+      for (const std::string& distribution : kinds) {
+        if (policy != study.ways[0].policy || distribution != study.ways[0].distribution)
+          study.ways.push_back({policy, distribution});
+      }
     }
   }
   for (const Way& way : study.ways) study.options.push_back(options_of(request, way));
   return study;
+}
+
+sim::SearchRequest plan_search(const Request& request, const Study& study) {
+  sim::SearchRequest search;
+  search.workload = &study.workload;
+  search.machine = &study.model.machine;
+  search.parameters = &study.model.parameters;
+  search.options = study.options[0];
+  if (request.policies.empty()) search.policies.push_back(&policy::adaptive);
+  for (const std::string& name : request.policies)
+    search.policies.push_back(policy::policy_at(index_of("--policy", name, policy_names())));
+  search.draws = std::min(request.draws, kSearchedDraws);
+  search.nominal = request.nominal;
+  search.first_seed = request.first_seed + kSearchedSeed;
+  search.threads = topology::allowance().default_team_size();
+  return search;
+}
+
+void compare_advice(Study& study) {
+  const std::string policy = study.advice.policy->name();
+  const auto add = [&](const char* distribution, std::vector<Kind> by_region) {
+    sim::RunOptions& options = study.options.emplace_back(study.options[0]);
+    study.ways.push_back({policy, distribution});
+    options.policy = study.advice.policy;
+    options.by_region = std::move(by_region);
+  };
+  add("standard", {});
+  add(kRules, study.advice.by_rules);
+  add(kAdvised, study.advice.by_region);
 }
 
 // ---- while it runs
@@ -233,6 +284,23 @@ class InterruptWatch {
   struct sigaction before_ = {};
 };
 
+/// For a sweep or a search: how far it is, and whether it shall go on.
+std::function<bool(double)> watched(Progress& progress) {
+  return [&progress](double part) {
+    constexpr double kSteps = 1000;
+    progress.update(static_cast<std::uint64_t>(part * kSteps), static_cast<std::uint64_t>(kSteps));
+    return !interrupted.load(std::memory_order_relaxed);
+  };
+}
+
+/// False: interrupted.
+bool search_advice(Study& study, sim::SearchRequest search) {
+  Progress progress("searching");
+  search.progress = watched(progress);
+  study.advice = sim::search(search);
+  return study.advice.complete;
+}
+
 sim::Sweep simulate_all(const Request& request, const Study& study) {
   sim::SweepRequest sweep;
   sweep.workload = &study.workload;
@@ -244,11 +312,7 @@ sim::Sweep simulate_all(const Request& request, const Study& study) {
   sweep.first_seed = request.first_seed;
   sweep.threads = topology::allowance().default_team_size();
   Progress progress("simulating");
-  sweep.progress = [&progress](double part) {
-    constexpr double kSteps = 1000;
-    progress.update(static_cast<std::uint64_t>(part * kSteps), static_cast<std::uint64_t>(kSteps));
-    return !interrupted.load(std::memory_order_relaxed);
-  };
+  sweep.progress = watched(progress);
   return sim::sweep(sweep);
 }
 
@@ -299,8 +363,10 @@ std::uint32_t threads_of(const sim::Sweep& sweep) {
 }
 
 std::string table(const Request& request, const Study& study, const sim::Sweep& sweep) {
+  const std::string by_first = fmt::format("by stealing + {}", study.ways[0].distribution);
   std::vector<std::vector<std::string>> rows = {
-      {"policy", "distribution", "time/ms", "by stealing + fine", "local", "busy", "far steals"}};
+      {"policy", "distribution", "time/ms", by_first, "local", "busy", "far steals"}};
+  if (request.advise) rows[0].insert(rows[0].begin() + 4, kRules);
   for (std::size_t way = 0; way < study.ways.size(); ++way) {
     const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
     rows.push_back({study.ways[way].policy, study.ways[way].distribution, band_text(figures.ms, "{:.4g}"),
@@ -308,10 +374,9 @@ std::string table(const Request& request, const Study& study, const sim::Sweep& 
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.local).median),
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.busy).median),
                     fmt::format("{:.0f}", sim::band_of(figures.far).median)});
-  }
-  std::vector<std::size_t> widths(rows[0].size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    if (!request.advise) continue;
+    const Figures by_rules = figures_of(sweep.results[way], sweep.results[kByRules]);
+    rows.back().insert(rows.back().begin() + 4, band_text(by_rules.ratio, "{:.2f}"));
   }
   std::string text =
       fmt::format("{} on {}: {}, {}", study.workload.name, study.model.machine.name,
@@ -324,12 +389,8 @@ std::string table(const Request& request, const Study& study, const sim::Sweep& 
     text += fmt::format("{:.0f} % of the tasks' time is not explained by what they are known to touch.\n",
                         100 * study.workload.unexplained);
   }
-  text += '\n';
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-  }
+  text += '\n' + aligned(rows);
+  if (request.advise) text += advice_text(study.workload, study.advice);
   return text;
 }
 
@@ -384,6 +445,7 @@ Json results_json(const Request& request, const Study& study, const sim::Sweep& 
   json["first_seed"] = request.first_seed;
   json["ranges"] = request.nominal ? std::vector<std::string>() : study.model.parameters.ranges();
   json["draws"] = sweep.units;
+  if (request.advise) json["advice"] = advice_json(study.workload, study.advice);
   json["ways"] = Json::array();
   for (std::size_t way = 0; way < study.ways.size(); ++way) {
     const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
@@ -460,8 +522,10 @@ auto numbers(std::int64_t least, std::int64_t most) {
 int run(const Request& request) {
   if (request.list) return write_all(list_text(), "-") ? 0 : kExitFailed;
   Study study;
+  sim::SearchRequest search;
   try {
     study = plan(request);
+    if (request.advise) search = plan_search(request, study);
   } catch (const UsageError& error) {
     fmt::print(stderr, "hearth: sim: {}\nTry: hearth sim --help\n", error.text);
     return kExitUsage;
@@ -477,7 +541,9 @@ int run(const Request& request) {
   sim::Sweep sweep;
   {
     const InterruptWatch watch;
-    sweep = simulate_all(request, study);
+    sweep.complete = !request.advise || search_advice(study, std::move(search));
+    if (request.advise && sweep.complete) compare_advice(study);
+    if (sweep.complete) sweep = simulate_all(request, study);
   }
   if (!sweep.complete) {
     fmt::print(stderr, "hearth: sim: interrupted; nothing is written\n");
@@ -505,6 +571,8 @@ void register_sim(CLI::App& app) {
   sim->add_option("--distribution", request->distributions, "Distributions of the data: fine,coarse,...")
       ->delimiter(',')
       ->type_name("D,...");
+  sim->add_flag("--advise", request->advise,
+                "Search the distribution of each allocation, and of several policies the best");
   sim->add_option("--set", request->settings, "A setting of the program; may be repeated")
       ->type_name("NAME=VALUE")
       ->expected(1)

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "policy/advice.h"
-
 namespace hearth::sim {
 namespace {
 
@@ -11,6 +9,7 @@ struct Sums {
   double touched = 0, followed = 0;  // bytes
   double beside = 0;                 // touched by the tasks that touch this region
   double parts = 0, accesses = 0;
+  bool written = false;
 };
 
 double touched(const Access& access) {
@@ -33,6 +32,7 @@ std::vector<Sums> sums_of(const Workload& workload) {
       sum.followed += access.declared ? touched(access) : 0;
       sum.parts += static_cast<double>(access.length) * access.rows / static_cast<double>(region.bytes);
       sum.accesses += 1;
+      sum.written |= access.mode != placement::Access::read;
     }
   }
   return sums;
@@ -51,6 +51,15 @@ policy::RegionUse use_of(const Region& region, const Sums& sum, double tasks) {
 
 }  // namespace
 
+std::vector<TasksUse> tasks_use(const Workload& workload) {
+  const std::vector<Sums> sums = sums_of(workload);
+  const auto tasks = static_cast<double>(workload.tasks.size());
+  std::vector<TasksUse> uses;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    uses.push_back({use_of(workload.regions[i], sums[i], tasks), sums[i].touched, sums[i].written});
+  return uses;
+}
+
 std::vector<placement::Kind> advise(const Workload& workload, const topology::Machine& machine,
                                     const Parameters& parameters, const RunOptions& options) {
   RunOptions plain;
@@ -59,6 +68,7 @@ std::vector<placement::Kind> advise(const Workload& workload, const topology::Ma
   plain.threads = options.threads;
   plain.seating = options.seating;
   plain.seed = options.seed;
+  plain.progress = options.progress;
   const Result run = simulate(workload, machine, parameters, plain);
   policy::ProgramUse program;
   program.workers = static_cast<std::uint32_t>(run.workers.size());
@@ -75,13 +85,11 @@ std::vector<placement::Kind> advise(const Workload& workload, const topology::Ma
     program.creating = creating / static_cast<double>(run.makespan);
   }
 
-  const std::vector<Sums> sums = sums_of(workload);
+  const std::vector<TasksUse> uses = tasks_use(workload);
   std::vector<placement::Kind> advice;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Region& region = workload.regions[i];
-    const auto tasks = static_cast<double>(workload.tasks.size());
-    advice.push_back(region.distributed ? advise(program, use_of(region, sums[i], tasks))
-                                        : placement::Kind::standard);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    advice.push_back(workload.regions[i].distributed ? advise(program, uses[i].region)
+                                                     : placement::Kind::standard);
   }
   return advice;
 }

@@ -81,6 +81,32 @@ class Results(unittest.TestCase):
         found = results("map", "--machine", path, "--seeds", "1")
         self.assertEqual(found["model"], str(path))
 
+    def test_advice_is_better_than_the_rules_and_told_by_allocation(self):
+        arguments = ("vecmul", "--machine", MACHINE, "--set", "inputs=paper", "--seeds", "3", "--advise")
+        done = sim(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        head, _, titles, *rows = done.stdout.splitlines()
+        self.assertIn("by the rules", titles)
+        self.assertEqual([row.split()[0] for row in rows[:4]], ["work-stealing"] + 3 * ["adaptive"])
+        self.assertRegex(done.stdout, r"(?m)^a\[0\] and 255 more +256 MiB +initial thread +each task all of it, read +fine +coarse$")
+        self.assertRegex(done.stdout, r"(?m)^c\[0\] and 127 more +128 MiB +initial thread +each task all of it, written +coarse +coarse$")
+        self.assertIn("hearth run --policy=adaptive -- PROGRAM", done.stdout)
+        self.assertIn("omp_malloc_specific(size, OMP_MALLOC_FINE)", done.stdout)
+        found = results(*arguments)
+        self.assertEqual(found, results(*arguments))
+        self.assertEqual([(way["policy"], way["distribution"]) for way in found["ways"]],
+                         [("work-stealing", "standard"), ("adaptive", "standard"), ("adaptive", "by the rules"), ("adaptive", "advised")])
+        standard, same, rules, advised = (way["ms"]["median"] for way in found["ways"])
+        self.assertLess(advised, rules)
+        self.assertLess(rules, standard)
+        self.assertEqual(found["advice"]["policy"], "adaptive")
+        self.assertEqual(len(found["advice"]["allocations"]), found["allocations"])
+        self.assertEqual(found["advice"]["allocations"][0]["advised"], "fine")
+
+    def test_advice_for_all_allocations_alike_is_an_option_of_hearth_run(self):
+        done = sim("map", "--machine", MACHINE, "--set", "inputs=paper", "--seeds", "2", "--advise", "--policy", "central,adaptive")
+        self.assertIn("hearth run --policy=adaptive --distribute=coarse -- PROGRAM", done.stdout)
+
     def test_every_program_runs(self):
         listed = sim("--list").stdout
         for program in ("map", "reduction", "vecmul", "matmul", "jacobi", "sparselu", "random"):
@@ -106,6 +132,9 @@ class Refusals(unittest.TestCase):
                 (("map", "--machine", "numa:2 core:2 pu:1"), "not how fast it is", MACHINE),
                 (("map", "--machine", MACHINE, "--policy", "locality,luck"), '--policy="luck"', "locality, work-stealing"),
                 (("map", "--machine", MACHINE, "--distribution", "fin"), '--distribution="fin"', "standard, fine, coarse"),
+                (("map", "--machine", MACHINE, "--advise", "--distribution", "fine"), '--distribution="fine"', "leave one of both out"),
+                (("map", "--machine", MACHINE, "--advise", "--log-decisions", "x"), '--log-decisions="x"', "leave --advise out"),
+                (("map", "--machine", MACHINE, "--advise", "--policy", "luck"), '--policy="luck"', "locality, work-stealing"),
                 (("map", "--machine", MACHINE, "--significance", "big"), '--significance="big"', "gain, paper"),
                 (("map", "--machine", MACHINE, "--steal-threshold", "7"), '--steal-threshold="7"', "hops, slit, none"),
                 (("map", "--machine", MACHINE, "--vicinity", "5"), '--vicinity="5"', "all, 1, 4, 8, 16"),
@@ -163,6 +192,15 @@ class Interrupts(unittest.TestCase):
             self.assertEqual(process.returncode, -signal.SIGINT)
             self.assertEqual((out, err), ("", "hearth: sim: interrupted; nothing is written\n"))
             self.assertFalse(path.exists())
+
+    def test_a_search_ends_at_ctrl_c_too(self):
+        process = subprocess.Popen([HEARTH, "sim", "sparselu", "--machine", MACHINE, "--set", "inputs=paper", "--advise"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.wait_for_handler(process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual((out, err), ("", "hearth: sim: interrupted; nothing is written\n"))
 
     def test_on_a_terminal_a_bar_moves(self):
         master, slave = pty.openpty()

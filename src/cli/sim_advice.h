@@ -1,0 +1,20 @@
+// What `hearth sim --advise` prints: the allocations with their distributions, and how to put those in force.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/search.h"
+
+namespace hearth::cli {
+
+/// Columns as wide as their longest cell; the first row has the titles.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// A row for each group of allocations, and what to say so that a program gets them so.
+std::string advice_text(const sim::Workload& workload, const sim::Searched& searched);
+nlohmann::ordered_json advice_json(const sim::Workload& workload, const sim::Searched& searched);
+
+}  // namespace hearth::cli
