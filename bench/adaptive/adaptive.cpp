@@ -151,7 +151,7 @@ sim::Searched searched(const Case& one, std::vector<const policy::TaskPolicy*> p
 std::vector<Case> all_cases(const Arguments& arguments) {
   std::vector<Case> cases;
   const auto wanted = [&](std::string_view set) {
-    return arguments.only.empty() ? set != "tuning" : arguments.only == set;
+    return arguments.only.empty() ? set != "tuning" && set != "tiny" : arguments.only == set;
   };
   const auto add = [&](std::string_view set, std::span<const Cases> all) {
     if (!wanted(set)) return;
@@ -163,6 +163,7 @@ std::vector<Case> all_cases(const Arguments& arguments) {
   add("tuning", kTuning);
   add("reporting", kReporting);
   add("other-seeds", kOtherSeeds);
+  add("tiny", kTiny);
   if (wanted("benchmarks"))
     for (const std::string_view name : kBenchmarks)
       cases.push_back(make_case("benchmarks", kBenchmarkMachine, name, "inputs=paper", arguments));
@@ -269,10 +270,11 @@ Json json_of(const Case& one, const std::vector<Way>& ways) {
 }
 
 [[noreturn]] void usage(const std::string& what) {
-  fmt::print(stderr,
-             "adaptive: {}\nusage: adaptive [--models FOLDER] [--out FILE] [--only "
-             "tuning|reporting|other-seeds|benchmarks] [--draws 7] [--threads N] [--apart] [--no-search]\n",
-             what);
+  fmt::print(
+      stderr,
+      "adaptive: {}\nusage: adaptive [--models FOLDER] [--out FILE] [--only "
+      "tuning|reporting|other-seeds|benchmarks|tiny] [--draws 7] [--threads N] [--apart] [--no-search]\n",
+      what);
   std::exit(2);
 }
 
