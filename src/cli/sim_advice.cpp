@@ -103,6 +103,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string advice_text(const sim::Workload& workload, const sim::Searched& searched) {
+  if (searched.groups.empty()) return "\nNo allocation is known that tasks touch.\n" + in_force(searched);
   std::vector<std::vector<std::string>> rows = {
       {"allocation", "size", "first touched by", "used", "advised", "by the rules"}};
   for (const sim::RegionGroup& group : searched.groups) {

@@ -413,6 +413,14 @@ int main(void) {
         self.assertGreaterEqual(way["runs"][0]["ms"], 4 * 2 * (8 << 15) / 60e6)
         result, _ = self.simulated(path, "--threads", "1")
         self.assertNotIn("no footprint", result.stderr)
+        result = hearth("sim", path, "--machine", "opteron-6172x4", "--nominal", "--seeds", "2", "--advise", "--json", SHOP.folder / "advice.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("To put it in force: hearth run --policy=adaptive", result.stdout)
+        advice = json.loads((SHOP.folder / "advice.json").read_text())["advice"]
+        self.assertGreaterEqual(sum(allocation["bytes"] for allocation in advice["allocations"]), 2 * 16 * 8 << 15)
+        for allocation in advice["allocations"]:
+            self.assertRegex(allocation["name"], "^0x[0-9a-f]+$")
+            self.assertIn(allocation["advised"], ("standard", "fine", "coarse", "blocked", "nearest"))
 
     def test_a_recording_without_footprints_is_simulated_with_a_word(self):
         _, path = recorded(program(CLANG), options=("--runtime", "stock"), env={"OMP_NUM_THREADS": 2})
@@ -421,6 +429,8 @@ int main(void) {
         self.assertIn("No task has a footprint", result.stderr)
         self.assertIn("100 % of the tasks' time is not explained", result.stdout)
         self.assertGreaterEqual(json_of_run["tasks"], FIB_TASKS + 16)
+        result = hearth("sim", path, "--machine", "opteron-6172x4", "--nominal", "--seeds", "1", "--advise")
+        self.assertIn("No allocation is known that tasks touch.", result.stdout)
         copy = SHOP.folder / "sim_cut.db"
         shutil.copy(path, copy)
         os.truncate(copy, path.stat().st_size - 1)
