@@ -75,21 +75,22 @@ int main(void) {
   CHECK(mapped != MAP_FAILED);
   fill(mapped, kBytes, target);
   name(mapped, kBytes);
-  // Moved: its old addresses are nobody's, then a closed mapping's, then fresh memory's.
+  // Moved: its old addresses are nobody's.
   void* const place = mmap(NULL, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char* moved = (char*)mremap(mapped, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
   CHECK(moved == place && moved != mapped);
   name(mapped, kBytes);
   name(moved, kBytes);
-  CHECK(mmap(mapped, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == mapped);
-  name(mapped, kBytes);
-  CHECK(mmap(mapped, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-        mapped);
-  name(mapped, kBytes);
-  fill(mapped, kBytes, target + 8);  // inside a block, not its address
-  name(mapped, kBytes);
-  CHECK(munmap(mapped, kBytes) == 0);
-  name(mapped, kBytes);
+  // The new ones: a closed mapping's, then fresh memory's. They are ours all the time, while anybody may have
+  // taken the old ones.
+  CHECK(mmap(moved, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == moved);
+  name(moved, kBytes);
+  CHECK(mmap(moved, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == moved);
+  name(moved, kBytes);
+  fill(moved, kBytes, target + 8);  // inside a block, not its address
+  name(moved, kBytes);
+  CHECK(munmap(moved, kBytes) == 0);
+  name(moved, kBytes);
 
   // Ranges as programs get them wrong.
   char* block = (char*)omp_malloc_specific(kBytes, OMP_MALLOC_FINE);
