@@ -141,13 +141,28 @@ class BlockTable {
   template <class StillValid>
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
     if (from == to) return true;
-    const std::size_t first = block_of(from), others = block_of(to - 1) - first;
-    if (HEARTH_UNLIKELY(others > 1)) return add_many_blocks(*this, from, to, shares, still_valid);
-    const Location owner_first = owner(first), owner_last = owner(first + others);
+    if (is_in_two(from, to)) return add_two(from, to, shares, still_valid);
+    Parts parts;
+    divide(from, to, shares.locations, parts);
     if (!still_valid()) return false;
-    const std::uint64_t of_last = others == 0 ? 0 : to - (first + 1) * block_bytes_;
-    shares.add(owner_first, to - from - of_last);
-    if (others != 0) shares.add(owner_last, of_last);
+    for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
+    return true;
+  }
+  /// Whether [from, to), not empty, lies in one block or in two, as most do.
+  bool is_in_two(std::uint64_t from, std::uint64_t to) const {
+    const std::size_t first = quotient(from, block_bytes_), last = quotient(to - 1, block_bytes_);
+    return last - first <= 1 && last < blocks_;
+  }
+  /// add_shares() of such a range.
+  template <class StillValid>
+  bool add_two(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
+    const std::size_t first = quotient(from, block_bytes_), last = quotient(to - 1, block_bytes_);
+    const auto* const owners = static_cast<const std::uint8_t*>(memory_);
+    const std::uint8_t of_first = peek(owners[first]), of_last = peek(owners[last]);
+    if (!still_valid()) return false;
+    const std::uint64_t behind = last == first ? 0 : to - last * block_bytes_;
+    shares.add(of_first, to - from - behind);  // kNobody is no location's number
+    if (last != first) shares.add(of_last, behind);
     return true;
   }
   std::size_t blocks() const { return blocks_; }
@@ -157,6 +172,7 @@ class BlockTable {
 
  private:
   static constexpr std::uint8_t kNobody = 0xff;
+  static_assert(kNobody >= kMaxLocations);
   // A word of the table.
   template <class T>
   static T peek(const T& word) {
@@ -173,15 +189,6 @@ class BlockTable {
     }
   };
   void divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const;
-  template <class StillValid>
-  [[gnu::noinline]] static bool add_many_blocks(BlockTable table, std::uint64_t from, std::uint64_t to,
-                                                Shares& shares, StillValid still_valid) {
-    Parts parts;
-    table.divide(from, to, shares.locations, parts);
-    if (!still_valid()) return false;
-    for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
-    return true;
-  }
   // What of a row belongs to the checkpoint, and what to the block itself.
   const std::uint32_t* whole_counts(std::size_t block) const;
   const std::uint8_t* counts(std::size_t block) const;

@@ -95,10 +95,19 @@ bool OwnerTable::add_blocks(const Slot& slot, std::uint32_t version, std::uint64
                             Shares& shares) {
   if (slot.form.load(std::memory_order_relaxed) != Layout::Form::blocks) return false;
   const std::uint64_t anchor = slot.anchor.load(std::memory_order_relaxed);
+  const std::uint64_t from = begin - anchor, to = end - anchor;
   const BlockTable blocks = blocks_of(slot);
   // Between two writings the fields need not fit together; what they say of the table's memory must.
-  return unchanged(slot, version) && blocks.add_shares(begin - anchor, end - anchor, shares,
-                                                       [&slot, version] { return unchanged(slot, version); });
+  if (!unchanged(slot, version)) return false;
+  if (HEARTH_UNLIKELY(!blocks.is_in_two(from, to))) return add_many_blocks(slot, version, from, to, shares);
+  return blocks.add_two(from, to, shares, [&slot, version] { return unchanged(slot, version); });
+}
+
+[[gnu::noinline]] bool OwnerTable::add_many_blocks(const Slot& slot, std::uint32_t version,
+                                                   std::uint64_t from, std::uint64_t to, Shares& shares) {
+  const BlockTable blocks = blocks_of(slot);
+  return unchanged(slot, version) &&
+         blocks.add_shares(from, to, shares, [&slot, version] { return unchanged(slot, version); });
 }
 
 void OwnerTable::add_pieces(ByteRange range, Shares& shares) const {

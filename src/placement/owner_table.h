@@ -114,6 +114,8 @@ class OwnerTable {
                         std::uint64_t end, Shares& shares);
   static bool add_blocks(const Slot& slot, std::uint32_t version, std::uint64_t begin, std::uint64_t end,
                          Shares& shares);
+  static bool add_many_blocks(const Slot& slot, std::uint32_t version, std::uint64_t from, std::uint64_t to,
+                              Shares& shares);
   static BlockTable blocks_of(const Slot& slot);
   static Region copy_of(const Slot& slot);
   bool read(RegionId id, Region& copy, std::uint32_t& version) const;
