@@ -383,12 +383,20 @@ inline void queue(Thread* self, Task* task, bool created) {
   keep(self, task);
 }
 
-// Where load is weighed: the policy is asked only if it wants, and tasks that it leaves here are subject to
-// the cut-off like all others.
+/// Its location's only worker; of a team whose tasks are dealt.
+bool is_alone_at_location(Thread* self) {
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  return here >= 0 && self->team->neighbourhood->workers[here].load(std::memory_order_relaxed) == 1;
+}
+
+// Where load is weighed: the policy is asked only if it wants, and tasks about which nobody asked are subject
+// to the cut-off like all others. Those that it leaves here are not, if others are near who take them: as
+// long as their creator ran one, it would make none that is to follow another on the same data.
 [[gnu::noinline]] void make_ready_weighing(Thread* self, Task* task) {
   note_tasked(task->team);
-  if (asks_where(self) && task->priority == 0 && deal_away(self, task, true)) return;
-  if (runs_at_once(self))
+  const bool asks = asks_where(self) && task->priority == 0;
+  if (asks && deal_away(self, task, true)) return;
+  if ((!asks || is_alone_at_location(self)) && runs_at_once(self))
     run_task(self, task);
   else
     keep(self, task);
@@ -412,9 +420,9 @@ void enqueue_at(Thread* self, Task* task, Location where) {
 // tasks that wait for them. So it runs one of them now and then; above all while what it creates has to wait,
 // since then it keeps nobody waiting who has nothing to do.
 void help_own_location(Thread* self, bool ready) {
+  if (!is_alone_at_location(self)) return;
   const Neighbourhood& all = *self->team->neighbourhood;
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  if (here < 0 || all.workers[here].load(std::memory_order_relaxed) != 1) return;
   policy::CreatorsTurn& turn = self->member->creators_turn;
   const std::uint64_t task_time = all.task_time(here);
   turn.created(ticks(), task_time);

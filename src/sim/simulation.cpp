@@ -392,17 +392,16 @@ bool Simulation::created(WorkerIndex index) {
     }
     const bool full = options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff;
     if (!worker.asks || !deal_away(index, child, true)) {
-      // Of what may be dealt, only tasks that are anybody's are not worth a queue.
-      if ((!worker.asks || shares_kept_) && (alone() || full)) {
+      // What may be dealt is worth a queue however long; where load is weighed, only if others are near.
+      const bool cut = !worker.asks || (weighs_load_ && alone_at_location(worker));
+      if (cut && (alone() || full)) {
         begin_task(index, child);
         return true;
       }
       keep(index, child);
     }
   }
-  if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 ||
-      workers_at_[static_cast<std::size_t>(worker.location)] != 1)
-    return true;
+  if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 || !alone_at_location(worker)) return true;
   worker.creators_turn.created(ticks(now_), task_time(worker.location));
   return !help_own_location(index, ready);
 }

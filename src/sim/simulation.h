@@ -154,6 +154,9 @@ class Simulation {
 
   // scheduling.cpp
   bool alone() const { return workers_.size() == 1; }
+  bool alone_at_location(const Worker& worker) const {
+    return workers_at_[static_cast<std::size_t>(worker.location)] == 1;
+  }
   bool may_deal(TaskIndex task) const {
     return neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
   }

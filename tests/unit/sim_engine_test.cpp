@@ -387,6 +387,36 @@ TEST_F(Engine, DependencesOrderAndATaskWaitIsForChildrenOnly) {
   EXPECT_NEAR(static_cast<double>(run(b.w, options).makespan), 5100e3, 10);
 }
 
+// Of tasks whose data lies everywhere, two rounds, of which each second one follows a first on its data. Who
+// is cut off runs a first one before it has made any second.
+TEST_F(Engine, ACreatorWithOthersNearIsNotCutOffFromWhatThePolicyLeavesIt) {
+  constexpr std::uint64_t kBytes = 8 * 4096;
+  constexpr std::uint32_t kTasks = 200;
+  Steps b(kTasks * kBytes);
+  b.task({});
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < kTasks; ++i)
+    steps.push_back(create(b.task({b.work(100'000, {reads(i * kBytes, kBytes)})})));
+  for (std::uint32_t i = 0; i < kTasks; ++i)
+    steps.push_back(create(b.task({b.work(100'000, {reads(i * kBytes, kBytes)})}, {i + 1})));
+  steps.push_back(wait_all());
+  b.root(steps);
+  const auto steals = [&](const char* policy, Seating seating, std::uint32_t cutoff) {
+    RunOptions options = deterministic(policy);
+    options.distribution.kind = placement::Kind::fine;
+    options.seating = seating;
+    options.task_cutoff = cutoff;
+    return run(b.w, options).steals;
+  };
+  constexpr std::uint32_t kNever = 0, kSoon = 8;
+  EXPECT_EQ(steals("adaptive", Seating::close, kSoon), steals("adaptive", Seating::close, kNever));
+  EXPECT_EQ(steals("home-cache", Seating::close, kSoon), steals("home-cache", Seating::close, kNever));
+  EXPECT_NE(steals("work-stealing", Seating::close, kSoon), steals("work-stealing", Seating::close, kNever));
+  constexpr Seating kAlone = Seating::one_per_location;
+  EXPECT_NE(steals("adaptive", kAlone, kSoon), steals("adaptive", kAlone, kNever)) << "none is near";
+  EXPECT_EQ(steals("home-cache", kAlone, kSoon), steals("home-cache", kAlone, kNever));
+}
+
 TEST_F(Engine, ASleeperTakesLongerToComeThanASpinner) {
   parameters.wake_ns = known(5000);
   Steps b;
