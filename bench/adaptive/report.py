@@ -98,6 +98,7 @@ def write(results, page):
     lines = ["", f"Times are middles of {results['draws']} draws over the ranges of the machine's model, each with its own races.", "",
              "## The outcome", "", *summary(groups)]
     for name, cases in groups.items():
-        lines += [f"## {dict(SETS)[name]}", "", *fixed_ones(cases), "Every case, the worst by search first; what is beyond 5 % is bold.", "", *cases_table(cases)]
+        lines += [f"## {dict(SETS)[name]}", "", *fixed_ones(cases),
+                  "Every case, the worst by a search first; what is beyond 5 % is bold.", "", *cases_table(cases)]
     text = page.read_text()
     page.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + "\n".join(lines) + text[text.index(END):])
