@@ -141,12 +141,8 @@ class BlockTable {
   template <class StillValid>
   bool add_shares(std::uint64_t from, std::uint64_t to, Shares& shares, StillValid still_valid) const {
     if (from == to) return true;
-    if (is_in_two(from, to)) return add_two(from, to, shares, still_valid);
-    Parts parts;
-    divide(from, to, shares.locations, parts);
-    if (!still_valid()) return false;
-    for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
-    return true;
+    return is_in_two(from, to) ? add_two(from, to, shares, still_valid)
+                               : add_many(from, to, shares, still_valid);
   }
   /// Whether [from, to), not empty, lies in one block or in two, as most do.
   bool is_in_two(std::uint64_t from, std::uint64_t to) const {
@@ -161,8 +157,15 @@ class BlockTable {
     const std::uint8_t of_first = peek(owners[first]), of_last = peek(owners[last]);
     if (!still_valid()) return false;
     const std::uint64_t behind = last == first ? 0 : to - last * block_bytes_;
-    shares.add(of_first, to - from - behind);  // kNobody is no location's number
-    if (last != first) shares.add(of_last, behind);
+    // kNobody is no location's number.
+    const auto add = [&shares](std::uint8_t owner, std::uint64_t bytes) {
+      if (HEARTH_LIKELY(owner < shares.locations))
+        shares.add_known(owner, bytes);
+      else
+        shares.unknown += bytes;
+    };
+    add(of_first, to - from - behind);
+    if (last != first) add(of_last, behind);
     return true;
   }
   std::size_t blocks() const { return blocks_; }
@@ -189,6 +192,15 @@ class BlockTable {
     }
   };
   void divide(std::uint64_t from, std::uint64_t to, std::int32_t locations, Parts& parts) const;
+  template <class StillValid>
+  [[gnu::noinline]] bool add_many(std::uint64_t from, std::uint64_t to, Shares& shares,
+                                  StillValid still_valid) const {
+    Parts parts;
+    divide(from, to, shares.locations, parts);
+    if (!still_valid()) return false;
+    for (std::int32_t i = 0; i < parts.count; ++i) shares.add(parts.at[i], parts.bytes[i]);
+    return true;
+  }
   // What of a row belongs to the checkpoint, and what to the block itself.
   const std::uint32_t* whole_counts(std::size_t block) const;
   const std::uint8_t* counts(std::size_t block) const;

@@ -52,12 +52,12 @@ struct Shares {
   }
   void add(Location where, std::uint64_t bytes) {
     if (where >= 0 && where < locations)
-      add_known(where, bytes);
+      at[where] += bytes;
     else
       unknown += bytes;
   }
-  /// For one of the `locations`. Writes two numbers, since so many are read at a time: a processor that finds
-  /// half of what it reads in a store under way waits for that store.
+  /// For one of the `locations`, and to be read soon. Writes two numbers, since so many are read at a time: a
+  /// processor that finds half of what it reads in a store under way waits for that store.
   void add_known(Location where, std::uint64_t bytes) {
     using Two = std::uint64_t __attribute__((vector_size(16)));
     static constexpr Two kHalf[] = {{~std::uint64_t{0}, 0}, {0, ~std::uint64_t{0}}};
