@@ -1,5 +1,8 @@
-# hearth_room(<room> SOURCES <files> [DEPENDS <rooms below>])
-#   The static library hearth_<room>; what it DEPENDS on is visible to those above.
+# hearth_room(<room> [SOURCES <files>] [DEPENDS <rooms below>])
+#   The static library hearth_<room>; what it DEPENDS on is visible to those above. A room with rooms inside has no SOURCES.
+#
+# hearth_part(<room> SOURCES <files>)
+#   Adds the files of a room inside the room, from the CMakeLists.txt in its folder.
 #
 # hearth_unit_test(<name> SOURCES <files> [LIBRARIES <targets>])
 #   One GoogleTest program bin/tests/<name>; each of its tests is a ctest of its own, labelled "unit".
@@ -13,6 +16,11 @@ function(hearth_room room)
   foreach(below IN LISTS arg_DEPENDS)
     target_link_libraries(hearth_${room} PUBLIC hearth_${below})
   endforeach()
+endfunction()
+
+function(hearth_part room)
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  target_sources(hearth_${room} PRIVATE ${arg_SOURCES})
 endfunction()
 
 function(hearth_unit_test name)

@@ -23,11 +23,11 @@
 #include "adaptive/cases.h"
 #include "papers/progress.h"
 #include "policy/policies.h"
-#include "sim/advice.h"
-#include "sim/engine.h"
-#include "sim/generators.h"
-#include "sim/search.h"
-#include "sim/sweep.h"
+#include "sim/study/advice.h"
+#include "sim/engine/engine.h"
+#include "sim/workload/generators.h"
+#include "sim/study/search.h"
+#include "sim/study/sweep.h"
 #include "topology/model.h"
 
 namespace hearth::adaptive {

@@ -1,7 +1,7 @@
 // The cases of the policy `adaptive`: which programs on which machines it was tuned on, and on which it is
 // reported. Constants.
 //
-// The programs are those of the generator `random` (sim/generators_random.cpp) with these seeds, all settings
+// The programs are those of the generator `random` (sim/workload/generators_random.cpp) with these seeds, all settings
 // drawn. No seed is both tuned on and reported. The machines of `reporting` came into the tuning set last:
 // see docs/adaptive.md. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
 // sizes, and not tuned on.

@@ -9,8 +9,8 @@
 #include <benchmark/benchmark.h>
 
 #include "memory/managed.h"
-#include "runtime/neighbourhood.h"
-#include "runtime/tasking.h"
+#include "runtime/locality/neighbourhood.h"
+#include "runtime/task/tasking.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <benchmark/benchmark.h>
 
 #include "policy/policies.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "topology/model.h"
 
 namespace {

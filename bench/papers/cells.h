@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 #include "topology/machine.h"
 
 namespace hearth::papers {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "sim/draw.h"
+#include "sim/workload/draw.h"
 
 namespace hearth::papers {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "papers/draws.h"
-#include "sim/stream.h"
+#include "stream.h"
 
 namespace hearth::papers {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "policy/policies.h"
-#include "sim/engine.h"
-#include "sim/generators.h"
+#include "sim/engine/engine.h"
+#include "sim/workload/generators.h"
 
 namespace hearth::papers {
 namespace {

@@ -143,7 +143,7 @@ def bandwidths(cells):
     rows = [[name.replace("/", ", "), number(theirs), band(cells[name])] for name, theirs in BANDWIDTHS.items()]
     lines = ["## STREAM on four nodes (Broquedis et al. 2009)", "",
              "MB/s as STREAM counts them. No task runtime takes part: threads stay, wander or move, and rules of a few lines say "
-             "what that costs (`src/sim/stream.h`).", "", *table(("table 1 and 6", "theirs", "ours"), rows)]
+             "what that costs (`bench/papers/stream.h`).", "", *table(("table 1 and 6", "theirs", "ours"), rows)]
     for which, title in (("table 4", "STREAM, table 4: worst and best"), ("table 5", "nested STREAM, table 5: worst and best")):
         rows = []
         for kernel, theirs in STREAM[which].items():

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/cacheline.h"
-#include "runtime/lock.h"
+#include "runtime/sync/lock.h"
 
 namespace hearth::abi {
 

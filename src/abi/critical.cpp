@@ -8,8 +8,8 @@
 
 #include "abi/atomic_lock.h"
 #include "abi/export.h"
-#include "runtime/events.h"
-#include "runtime/lock.h"
+#include "runtime/tools/events.h"
+#include "runtime/sync/lock.h"
 
 namespace hearth::abi {
 constinit AtomicLock atomic_lock;

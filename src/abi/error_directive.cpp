@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "abi/export.h"
-#include "abi/kmp_types.h"
+#include "abi/kmpc/kmp_types.h"
 #include "base/log.h"
-#include "runtime/events.h"
-#include "runtime/thread.h"
+#include "runtime/tools/events.h"
+#include "runtime/state/thread.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-// The ordered construct, for both compilers: translators to runtime/ordered.h. Each member of the team for
+// The ordered construct, for both compilers: translators to runtime/loop/ordered.h. Each member of the team for
 // itself.
 #include <cstdint>
 
 #include "abi/export.h"
-#include "abi/kmp_types.h"
-#include "runtime/events.h"
-#include "runtime/ordered.h"
+#include "abi/kmpc/kmp_types.h"
+#include "runtime/tools/events.h"
+#include "runtime/loop/ordered.h"
 
 using hearth::rt::Thread;
 namespace events = hearth::rt::events;

@@ -1,12 +1,12 @@
 // How many writes to lines that several threads use the process has made: only in the counting build
-// (runtime/shared_writes.h).
-#include "runtime/shared_writes.h"
+// (runtime/sync/shared_writes.h).
+#include "runtime/sync/shared_writes.h"
 
 #ifdef HEARTH_COUNT_SHARED_WRITES
 #include <cstdint>
 
 #include "abi/export.h"
-#include "runtime/pool.h"
+#include "runtime/team/pool.h"
 
 HEARTH_EXPORT std::uint64_t hearth_shared_writes() {
   std::uint64_t sum = 0;

@@ -1,7 +1,7 @@
 // Target constructs and the device API, answered by the host: there is no device but the initial one.
 //
 // Any thread. A target region runs in the thread that meets it, in an initial task of its own
-// (runtime/initial_task.h); mapped variables are the host's own, so only firstprivate copies are made.
+// (runtime/team/initial_task.h); mapped variables are the host's own, so only firstprivate copies are made.
 // `nowait` makes a deferred task of it, which takes its firstprivate copies along. Data motion is nothing but
 // its dependences. Device numbers: 0 devices, so the initial device is number 0, as in both peers;
 // OpenMP 5.2's omp_initial_device (-1) means it, too.
@@ -11,12 +11,13 @@
 #include <cstring>
 
 #include "abi/export.h"
-#include "abi/gomp_depend.h"
+#include "abi/gomp/depend.h"
 #include "base/log.h"
-#include "runtime/initial_task.h"
-#include "runtime/runtime.h"
-#include "runtime/settings.h"
-#include "runtime/tasking.h"
+#include "runtime/team/initial_task.h"
+#include "runtime/process/startup.h"
+#include "runtime/state/process.h"
+#include "runtime/settings/settings.h"
+#include "runtime/task/tasking.h"
 
 namespace {
 

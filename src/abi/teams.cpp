@@ -1,6 +1,6 @@
 // Teams constructs on the host.
 //
-// Any thread. Each team of a league starts with an initial task of its own (runtime/initial_task.h). clang's
+// Any thread. Each team of a league starts with an initial task of its own (runtime/team/initial_task.h). clang's
 // leagues run side by side: the teams are the members of a parallel region, which share the machine's CPUs,
 // so that without a thread_limit clause each team's regions get their part of them. gcc's run one after the
 // other with the whole machine, as in libgomp: its binaries take the number of threads of a team's regions
@@ -9,19 +9,21 @@
 #include <cstdarg>
 
 #include "abi/export.h"
-#include "abi/kmp_types.h"
+#include "abi/kmpc/kmp_types.h"
 #include "base/log.h"
-#include "runtime/events.h"
-#include "runtime/fork.h"
-#include "runtime/initial_task.h"
-#include "runtime/runtime.h"
-#include "runtime/settings.h"
-#include "runtime/tasking.h"
+#include "runtime/tools/events.h"
+#include "runtime/team/fork.h"
+#include "runtime/team/initial_task.h"
+#include "runtime/state/process.h"
+#include "runtime/sync/wait.h"
+#include "runtime/settings/settings.h"
+#include "runtime/task/tasking.h"
 
 namespace {
 
 using hearth::rt::Icvs;
 using hearth::rt::InitialTask;
+using hearth::rt::contention;
 using hearth::rt::process;
 using hearth::rt::Thread;
 
@@ -37,7 +39,7 @@ std::int32_t league_threads() {
 
 /// The thread limit of each of `teams` teams when there is no clause.
 std::int32_t default_thread_limit(const Icvs& icvs, std::int32_t teams) {
-  std::int32_t limit = icvs.teams_thread_limit > 0 ? icvs.teams_thread_limit : process.cpus / teams;
+  std::int32_t limit = icvs.teams_thread_limit > 0 ? icvs.teams_thread_limit : contention.cpus / teams;
   const std::int32_t share = league_threads() / teams;
   if (limit > share) limit = share;
   if (limit > icvs.thread_limit) limit = icvs.thread_limit;

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "runtime/events.h"
-#include "runtime/loop.h"
+#include "runtime/tools/events.h"
+#include "runtime/loop/loop.h"
 
 namespace hearth::abi {
 

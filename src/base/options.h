@@ -1,7 +1,7 @@
 // The one table of options: every environment variable that Hearth honours, and the known ones it does not.
 //
 // The table is constant. OptionReader collects what an environment says, in one pass, without copying or
-// judging; turning texts into values is the business of runtime/settings.h, and `hearth env`, OMP_DISPLAY_ENV
+// judging; turning texts into values is the business of runtime/settings/settings.h, and `hearth env`, OMP_DISPLAY_ENV
 // and libhearth(7) all show what stands here. To add an option: an id, a row at the same place of the table,
 // and the code in settings.cpp that reads it.
 #pragma once

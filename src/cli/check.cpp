@@ -1,7 +1,7 @@
 // `hearth check`: run a program once, on one thread, and hold each task's footprint against the pages that
 // the task touched.
 //
-// The library writes down both (runtime/check.h has the format) into a folder that is gone afterwards; here
+// The library writes down both (runtime/tools/check.h has the format) into a folder that is gone afterwards; here
 // they are compared and told by task function. Everything is in whole pages. A range whose length the
 // compiler did not pass ends, in hindsight, where the next one of the same place in the clause begins.
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 namespace hearth::cli {
 

@@ -9,7 +9,7 @@
 
 #include "base/options.h"
 #include "cli/commands.h"
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 
 namespace hearth::cli {
 namespace {

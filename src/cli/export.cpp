@@ -13,7 +13,7 @@
 
 #include "cli/progress.h"
 #include "cli/record.h"
-#include "cli/recording_file.h"
+#include "replay/recording_file.h"
 
 namespace hearth::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/record.h"
 #include "cli/sim.h"
 #include "cli/topo.h"
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 #include "topology/current.h"
 #include "topology/model.h"
 

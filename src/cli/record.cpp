@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
+#include "replay/recording_file.h"
 #include "record/database.h"
 
 namespace hearth::cli {
@@ -152,15 +153,6 @@ int recover(const RecordRequest& request) {
 }
 
 }  // namespace
-
-bool is_recording(const std::string& path) {
-  char head[72] = "";
-  std::ifstream in(path, std::ios::binary);
-  in.read(head, sizeof head);
-  // SQLite keeps its user's mark there, highest byte first.
-  return in.gcount() == sizeof head && std::memcmp(head, "SQLite format 3", 16) == 0 &&
-         std::memcmp(head + 68, "HREC", 4) == 0;
-}
 
 int record_main(const RecordRequest& request) {
   if (!request.recover.empty()) return recover(request);

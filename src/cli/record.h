@@ -23,7 +23,4 @@ struct ExportRequest {
 };
 int export_main(const ExportRequest& request);
 
-/// Is the file one that hearth record has made?
-bool is_recording(const std::string& path);
-
 }  // namespace hearth::cli

@@ -3,7 +3,7 @@
 //
 // Two processes: this one waits, passes signals on and ends as the program ended; the child becomes the
 // program. With
-// --verify every process below appends a line of JSON to a file that this one sums up (runtime/verify.h has
+// --verify every process below appends a line of JSON to a file that this one sums up (runtime/tools/foreign_runtimes.h has
 // the format).
 #include <cerrno>
 #include <csignal>

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/search.h"
+#include "sim/study/search.h"
 
 namespace hearth::cli {
 

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parse.h"
-#include "cli/archive.h"
-#include "cli/measure.h"
+#include "survey/archive.h"
+#include "survey/measure.h"
 #include "topology/current.h"
 #include "topology/quota.h"
 #include "topology/sysfs.h"

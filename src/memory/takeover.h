@@ -1,4 +1,4 @@
-/* The takeover of malloc: what libhearth.so and libhearth-malloc.so (src/cli/malloc.c) know of each other.
+/* The takeover of malloc: what libhearth.so and libhearth-malloc.so (src/preload/malloc.c) know of each other.
  * For C and C++.
  *
  * libhearth-malloc.so is preloaded and stands in front of the C library's malloc and its kin. It passes

@@ -4,7 +4,7 @@
 // Every figure carries a mark that says where it is from (P a paper, M the papers' public code, S a public
 // page, C calibrated to a published number, A assumed, H measured on the machine itself); the reader refuses
 // a figure without one, and any key it does not know, so that a typing error never turns into a silent
-// default. The table [simulator] is the simulator's own (sim/parameters.h) and is not looked at here.
+// default. The table [simulator] is the simulator's own (sim/cost/parameters.h) and is not looked at here.
 #pragma once
 
 #include <string>

@@ -27,12 +27,12 @@ class Rooms(unittest.TestCase):
         self.assertEqual(self.check({"runtime/a.cpp": '#include "base/log.h"\n'}).returncode, 0)
 
     def test_an_arrow_up_fails_and_names_file_and_line(self):
-        result = self.check({"base/a.cpp": '\n#include "runtime/team.h"\n'})
+        result = self.check({"base/a.cpp": '\n#include "runtime/state/team.h"\n'})
         self.assertEqual(result.returncode, 1)
         self.assertIn("base/a.cpp:2", result.stdout)
 
     def test_the_simulator_must_not_see_the_runtime(self):
-        self.assertEqual(self.check({"sim/a.cpp": '#include "runtime/team.h"\n'}).returncode, 1)
+        self.assertEqual(self.check({"sim/a.cpp": '#include "runtime/state/team.h"\n'}).returncode, 1)
 
     def test_policy_must_not_read_clocks(self):
         self.assertEqual(self.check({"policy/a.cpp": "#include <chrono>\n"}).returncode, 1)

@@ -1,4 +1,4 @@
-/* The deque of src/runtime/deque.h: an owner that pushes and pops, two thieves that steal. No task may be taken twice, and none
+/* The deque of src/runtime/task/deque.h: an owner that pushes and pops, two thieves that steal. No task may be taken twice, and none
  * may be lost.
  *
  * What a weakly ordered machine may do is spelt out, since Spin is sequentially consistent:

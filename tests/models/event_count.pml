@@ -1,4 +1,4 @@
-/* The wake-up protocol of src/runtime/event_count.h: two waiters sleep until their conditions hold, two notifiers make them true.
+/* The wake-up protocol of src/runtime/sync/event_count.h: two waiters sleep until their conditions hold, two notifiers make them true.
  *
  * First with notify_all(): each waiter has a condition of its own. Then, in the second half, with notify_one(): a condition is an
  * item that either waiter may take.

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/fluid.h"
+#include "sim/cost/fluid.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
 // What `hearth topo --measure` writes, for recorded machines that no test can measure: it reads back, and
 // says what the machine is.
-#include "cli/measure.h"
-#include "cli/measure_kernels.h"
+#include "survey/measure.h"
+#include "survey/measure_kernels.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 #include "support.h"
 #include "topology/current.h"
 #include "topology/model.h"

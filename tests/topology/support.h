@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cli/archive.h"
+#include "survey/archive.h"
 #include "topology/model.h"
 #include "topology/sysfs.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/archive.h"
+#include "survey/archive.h"
 #include "cli/topo.h"
 #include "support.h"
 

@@ -6,10 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/affinity.h"
-#include "runtime/fork.h"
-#include "runtime/runtime.h"
-#include "runtime/tasking.h"
+#include "runtime/binding/places.h"
+#include "runtime/team/fork.h"
+#include "runtime/task/tasking.h"
 #include "topology/allowance.h"
 
 namespace hearth::rt {

@@ -1,6 +1,6 @@
 // Footprints on a pretended machine of eight nodes: what clauses and calls become, and how many bytes that is
 // where.
-#include "runtime/footprint.h"
+#include "runtime/locality/footprint.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,10 +14,10 @@
 #include <gtest/gtest.h>
 
 #include "memory/owners.h"
-#include "runtime/length_guess.h"
-#include "runtime/neighbourhood.h"
-#include "runtime/program_word.h"
-#include "runtime/tasking.h"
+#include "runtime/locality/length_guess.h"
+#include "runtime/locality/neighbourhood.h"
+#include "runtime/locality/probe_word.h"
+#include "runtime/task/tasking.h"
 
 namespace hearth::rt {
 namespace {

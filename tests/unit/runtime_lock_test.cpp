@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/lock.h"
+#include "runtime/sync/lock.h"
 
 namespace hearth::rt {
 namespace {

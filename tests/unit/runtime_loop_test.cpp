@@ -1,13 +1,13 @@
 // The loop schedules below the compilers' interfaces: iteration counts that no program of a test suite could
 // run one by one.
-#include "runtime/loop.h"
+#include "runtime/loop/loop.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/fork.h"
+#include "runtime/team/fork.h"
 
 namespace hearth::rt {
 namespace {

@@ -1,6 +1,6 @@
-// What runtime/settings.h promises: values of every runtime's variables become ICVs, precedence is kept, and
+// What runtime/settings/settings.h promises: values of every runtime's variables become ICVs, precedence is kept, and
 // a bad value is one line that names it, what is legal, and what is used instead.
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 
 #include <algorithm>
 #include <climits>

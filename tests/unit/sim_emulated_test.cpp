@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/queues.h"
-#include "sim/set_caches.h"
-#include "sim/turns.h"
+#include "sim/engine/queues.h"
+#include "sim/cost/set_caches.h"
+#include "sim/engine/turns.h"
 #include "sim_programs.h"
 
 namespace hearth::sim {

@@ -1,5 +1,5 @@
 // The simulator on cases that can be worked out by hand, and what must hold of any run.
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 #include <string>
 

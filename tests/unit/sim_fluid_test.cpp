@@ -1,5 +1,5 @@
 // Shared rates: worked examples, and the property that makes a sharing max-min fair on random ones.
-#include "sim/fluid.h"
+#include "sim/cost/fluid.h"
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,6 @@
 // Generators make what they say: those of the six benchmarks are held against the C programs, which a frame
 // that prints instead of running (las_spy.c) asks for their allocations, clauses and touches.
-#include "sim/generators.h"
+#include "sim/workload/generators.h"
 
 #include <bitset>
 #include <cstdio>

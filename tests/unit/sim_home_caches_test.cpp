@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "policy/policies.h"
-#include "sim/engine.h"
-#include "sim/generators.h"
+#include "sim/engine/engine.h"
+#include "sim/workload/generators.h"
 #include "topology/model.h"
 
 namespace hearth::sim {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 #include "topology/model.h"
 
 namespace hearth::sim {

@@ -2,7 +2,7 @@
 // changes what it should and nothing else.
 #include <gtest/gtest.h>
 
-#include "sim/shared_caches.h"
+#include "sim/cost/shared_caches.h"
 #include "sim_programs.h"
 
 namespace hearth::sim {

@@ -1,5 +1,5 @@
 // The table [simulator]: the shipped models, draws from ranges, and a message for every kind of fault.
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 
 #include <filesystem>
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/policies.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim_machines.h"
 
 namespace hearth::sim {

@@ -1,5 +1,5 @@
 // The queues and the clock of the simulator's workers.
-#include "sim/queues.h"
+#include "sim/engine/queues.h"
 
 #include <algorithm>
 #include <deque>

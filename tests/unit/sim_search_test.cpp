@@ -1,6 +1,6 @@
 // The search for distributions: what counts as used alike, that what it finds is no worse than the rules'
 // advice, that it comes again from however many threads, and that it ends when it shall.
-#include "sim/search.h"
+#include "sim/study/search.h"
 
 #include <algorithm>
 #include <string>
@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "policy/policies.h"
-#include "sim/generators.h"
-#include "sim/sweep.h"
+#include "sim/workload/generators.h"
+#include "sim/study/sweep.h"
 #include "topology/model.h"
 
 namespace hearth::sim {

@@ -1,5 +1,5 @@
 // Plain cost rules of streams, on a machine of two nodes with round figures.
-#include "sim/stream.h"
+#include "stream.h"
 
 #include <gtest/gtest.h>
 

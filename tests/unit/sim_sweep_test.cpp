@@ -1,6 +1,6 @@
 // Sweeps: the same results from however many threads, an end when it is asked for, and draws that cover their
 // ranges.
-#include "sim/sweep.h"
+#include "sim/study/sweep.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/policies.h"
-#include "sim/generators.h"
+#include "sim/workload/generators.h"
 #include "topology/model.h"
 
 namespace hearth::sim {

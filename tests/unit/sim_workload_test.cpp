@@ -1,5 +1,5 @@
 // What a workload must be like to be simulated, and what is said of one that is not.
-#include "sim/workload.h"
+#include "sim/workload/workload.h"
 
 #include <cmath>
 

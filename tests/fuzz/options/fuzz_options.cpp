@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/settings.h"
+#include "runtime/settings/settings.h"
 
 using namespace hearth;
 

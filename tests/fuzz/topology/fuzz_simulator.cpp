@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "require.h"
-#include "sim/parameters.h"
+#include "sim/cost/parameters.h"
 #include "topology/model.h"
 
 namespace {

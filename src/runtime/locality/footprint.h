@@ -1,0 +1,96 @@
+// A task's footprint: the byte ranges that it touches, as far as its clauses tell, or calls of the program.
+//
+// Made by the creator before the task is published, read by whoever deals it, dropped with its descriptor.
+// Only teams that deal tasks to locations make any (neighbourhood.h), and all teams while a tool reads them.
+// What calls say of the next task is kept at the task that says it, touched by its thread only, until it
+// makes a task: take_announced().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "placement/need.h"
+#include "runtime/task/depend.h"
+#include "runtime/tools/events.h"
+#include "runtime/state/thread.h"
+
+namespace hearth::rt {
+
+struct FootprintRange {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;  // of a row
+  placement::Access access = placement::Access::read_write;
+  bool inferred = false;  // the length is a guess
+  bool decides = false;   // ranges without this mark do not count beside it
+  std::uint64_t rows = 1;
+  std::uint64_t pitch = 0;  // from row to row
+  std::int64_t per_iteration =
+      0;  // of a taskloop: bytes of one iteration, the first one's at `begin`; `length` is 0
+
+  std::uint64_t bytes() const { return rows * length; }
+};
+
+struct Footprint {
+  std::uint32_t count = 0;
+  std::uint32_t room = 0;
+  bool stated =
+      false;  // by an affinity clause or a call, which say where the task should be and nothing else
+  bool marked = false;       // some of its ranges decide
+  bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
+  FootprintRange ranges[1];  // `count` of them
+};
+
+/// Somebody reads the footprints of tasks that this thread makes: who deals them, or a tool.
+inline bool wants_footprints(const Thread* self) {
+  return self->team->neighbourhood != nullptr || events::wants_footprints();
+}
+
+/// Gives the task a footprint with room for `count` ranges, all of them to be filled by the caller; null when
+/// memory is refused, or when it has one already. It is a hint and nothing more.
+Footprint* make_footprint(Task* task, std::size_t count);
+/// What the depend clause says, unless an affinity clause or a call has said better. gcc passes no lengths:
+/// they are inferred.
+void take_footprint_from(Thread* self, Task* task, const Dependence* list, std::size_t count);
+
+/// One more range of the task that the current task makes next. The first kMostAnnounced count.
+inline constexpr std::uint32_t kMostAnnounced = 1024;
+/// Room for it, or null.
+[[gnu::cold]] Footprint* room_for_announcement(Task* task);
+inline void announce(Thread* self, const FootprintRange& range) {
+  Task* task = self->task;
+  Footprint* all = task->is(kTaskAnnounced) ? task->announced : nullptr;
+  if (all == nullptr || all->count == all->room) all = room_for_announcement(task);
+  if (all == nullptr) return;
+  all->marked |= range.decides;
+  all->ranges[all->count++] = range;
+}
+/// What `parent` has announced is the footprint of `task`, which it has just made.
+[[gnu::cold]] void take_announced(Task* parent, Task* task);
+void drop_announced(Task* parent);
+
+/// What was announced for the tasks of a taskloop, while the construct makes them; empty when nothing was.
+class LoopFootprint {
+ public:
+  /// Clang's pattern of the tasks has taken it as its own footprint; under gcc the current task still has it.
+  static LoopFootprint of_pattern(Task* pattern);
+  static LoopFootprint announced_by(Task* task);
+  ~LoopFootprint();
+  LoopFootprint(const LoopFootprint&) = delete;
+  LoopFootprint& operator=(const LoopFootprint&) = delete;
+
+  explicit operator bool() const { return all_ != nullptr; }
+  /// The task runs these iterations of the loop, counted from 0 in the loop's order.
+  void give(Task* task, std::uint64_t first, std::uint64_t iterations) const;
+
+ private:
+  explicit LoopFootprint(Footprint* all) : all_(all) {}
+  Footprint* all_;
+};
+
+/// The bytes by location. Asks the kernel about memory that was never seen.
+void resolve(Footprint& footprint, placement::Need& need);
+
+/// The task has run, here, and its footprint is not needed any more.
+void drop_footprint(Task* task);
+
+}  // namespace hearth::rt

@@ -1,0 +1,88 @@
+#include "runtime/process/crash.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "runtime/state/thread.h"
+
+namespace hearth::rt {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr std::size_t kStack = 32 * 1024;  // the frames of the widest vector registers, and our one line
+
+bool installed = false;
+
+const char* name_of(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    default: return "SIGABRT";
+  }
+}
+
+// Runs on the crashing thread: calls nothing that is not async-signal-safe.
+void on_crash(int signal, siginfo_t* info, void*) {
+  const Thread* self = Thread::current_or_null();
+  if (self != nullptr && self->team != nullptr && self->team != self->root_team) {
+    char line[256] = "hearth: the program crashed inside a parallel region (";
+    std::strcat(line, name_of(signal));
+    std::strcat(line,
+                "). To see whether Hearth matters, run it with HEARTH=off under `hearth run`, or without "
+                "Hearth in LD_LIBRARY_PATH.\n");
+    write_stderr(line, std::strlen(line));
+  }
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(signal, &by_default, nullptr);
+  // A fault happens again when the handler returns. A signal that somebody sent, as abort() does, has to be
+  // sent again; it is blocked until the return.
+  if (info->si_code <= 0) raise(signal);
+}
+
+}  // namespace
+
+void install_crash_handlers() {
+  for (const int signal : kSignals) {
+    struct sigaction now = {};
+    if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
+        now.sa_handler != SIG_DFL)
+      continue;
+    struct sigaction ours = {};
+    ours.sa_sigaction = on_crash;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(signal, &ours, nullptr) == 0) installed = true;
+  }
+}
+
+void* make_signal_stack() {
+  stack_t now = {};
+  if (!installed || sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return nullptr;
+  stack_t ours = {};
+  ours.ss_size = kStack;
+  ours.ss_sp = std::malloc(kStack);
+  if (ours.ss_sp == nullptr) return nullptr;
+  if (sigaltstack(&ours, nullptr) == 0) return ours.ss_sp;
+  std::free(ours.ss_sp);
+  return nullptr;
+}
+
+void drop_signal_stack(void* stack) {
+  if (stack == nullptr) return;
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  stack_t last = {};
+  if (sigaltstack(&none, &last) == 0 && last.ss_sp != stack && (last.ss_flags & SS_DISABLE) == 0)
+    sigaltstack(&last, nullptr);  // the program has set another one meanwhile
+  std::free(stack);
+}
+
+}  // namespace hearth::rt

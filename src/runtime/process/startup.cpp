@@ -1,0 +1,249 @@
+#include "runtime/process/startup.h"
+
+#include <cstdlib>
+#include <ctime>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/log.h"
+#include "memory/allocators.h"
+#include "memory/takeover.h"
+#include "policy/task_policy.h"
+#include "runtime/binding/places.h"
+#include "runtime/tools/check.h"
+#include "runtime/process/crash.h"
+#include "runtime/process/fork_child.h"
+#include "runtime/state/process.h"
+#include "runtime/state/thread.h"
+#include "runtime/tools/decisions.h"
+#include "runtime/tools/events.h"
+#include "runtime/team/initial_task.h"
+#include "runtime/locality/length_guess.h"
+#include "runtime/locality/neighbourhood.h"
+#include "runtime/team/pool.h"
+#include "runtime/settings/settings.h"
+#include "runtime/task/tasking.h"
+#include "runtime/team/build_team.h"
+#include "runtime/tools/foreign_runtimes.h"
+#include "runtime/sync/wait.h"
+#include "topology/allowance.h"
+#include "topology/current.h"
+
+namespace hearth::rt {
+
+thread_local constinit Thread* tls_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+
+#ifdef HEARTH_COUNT_SHARED_WRITES
+void count_shared_write(std::uint64_t n) {
+  if (Thread* self = Thread::current_or_null()) self->shared_writes += n;
+}
+#endif
+
+namespace {
+
+constexpr std::int64_t kDefaultSpinNs =
+    2'000'000;  // longer than any serial part worth bridging, shorter than a scheduler tick
+constexpr std::int64_t kScarceSpinNs =
+    3'000;  // under a quota, where time is short: about the cost of a futex round trip
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+pthread_key_t exit_key;
+
+void release_root(Thread* self) {
+  drop_initial_team(self);
+  Team* root = self->root_team;
+  if (root != nullptr) {
+    if (events::active()) {
+      events::initial_task_end(self);
+      events::thread_end(self);
+    }
+    disband(root);
+    contention.busy_threads.fetch_sub(1, std::memory_order_relaxed);
+  }
+  self->root_team = nullptr;
+  self->team = nullptr;
+  self->member = nullptr;
+  self->task = nullptr;
+  flush_away(self);
+}
+
+// Runs when a thread of the program ends.
+void on_thread_exit(void* arg) {
+  auto* self = static_cast<Thread*>(arg);
+  if (tls_thread != self || self->team != self->root_team)
+    return;  // ends inside a region: its team is still in use
+  release_root(self);
+  tls_thread = nullptr;
+  retire_thread_object(self);
+}
+
+void read_settings() {
+  init_settings();
+  const Settings& s = settings();
+  if (!s.enabled)
+    warn(
+        "HEARTH=off: this program runs on Hearth all the same, since its library is what the loader found. "
+        "Start it with "
+        "`hearth run`, or take Hearth out of LD_LIBRARY_PATH and LD_PRELOAD.");
+  const topology::Allowance& allowance = topology::allowance();
+  process.visible_cpus = static_cast<std::int32_t>(allowance.cpus.count());
+  contention.cpus = static_cast<std::int32_t>(allowance.default_team_size());
+  process.stack_size = s.stack_size;
+  process.target_offload.store(s.target_offload, std::memory_order_relaxed);
+  process.policy = policy::policy_at(static_cast<std::size_t>(s.policy));
+  process.task_vicinities = s.policy == Policy::home_cache && s.vicinity != 0;
+  process.weighs_load = process.policy->weighs_load();
+  process.shares_kept = process.policy->shares_kept();
+
+  Icvs& icvs = process.initial_icvs;
+  icvs.nthreads = s.num_threads_count > 0 ? s.num_threads[0] : contention.cpus;
+  if (s.num_threads_count == 0) icvs.nthreads_level = -1;
+  icvs.thread_limit = s.thread_limit > 0 ? s.thread_limit : INT32_MAX;
+  icvs.dynamic = s.dynamic;
+  icvs.run_sched_kind = s.schedule.kind;
+  if (s.schedule.modifier == ScheduleModifier::monotonic) icvs.run_sched_kind |= INT32_MIN;
+  icvs.run_sched_chunk = s.schedule.chunk;
+  icvs.default_device = s.default_device;
+  icvs.nteams = s.num_teams;
+  icvs.teams_thread_limit = s.teams_thread_limit;
+  if (!s.allocator.empty()) {
+    const memory::AllocatorText text = memory::allocator_from_text(s.allocator);
+    if (text.problem == nullptr)
+      icvs.default_allocator = text.allocator;
+    else
+      warn(
+          "OMP_ALLOCATOR=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory "
+          "space with "
+          "traits such as omp_default_mem_space:alignment=64,pinned=true; using omp_default_mem_alloc.",
+          static_cast<int>(s.allocator.size()), s.allocator.data(), text.problem, text.column);
+  }
+  icvs.bind = s.proc_bind_count > 0 ? static_cast<std::int32_t>(s.proc_bind[0]) : 0;
+  // OpenMP 5.2, 3.1.8: a list of several numbers or bindings implies nested parallelism.
+  if (s.max_active_levels >= 0)
+    icvs.max_active_levels = s.max_active_levels;
+  else if (s.nested == 1 || (s.nested < 0 && (s.num_threads_count > 1 || s.proc_bind_count > 1)))
+    icvs.max_active_levels = INT32_MAX;
+  else
+    icvs.max_active_levels = 1;
+
+  const bool scarce = allowance.quota.limited();
+  if (s.wait_policy == WaitPolicy::passive)
+    contention.spin_ns = 0;
+  else if (s.wait_policy == WaitPolicy::active && !scarce)
+    contention.spin_ns = INT64_MAX;
+  else
+    contention.spin_ns = scarce ? kScarceSpinNs : kDefaultSpinNs;
+  // KMP_BLOCKTIME before GOMP_SPINCOUNT, of which a turn is about 10 ns.
+  if (s.spin_count >= 0) contention.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * 10;
+  if (s.blocktime_us >= 0) contention.spin_ns = s.blocktime_us == INT64_MAX ? INT64_MAX : s.blocktime_us * 1000;
+  process.task_cutoff = s.task_cutoff;
+}
+
+// One warning is enough: what has to be changed is the same for all of them.
+void name_foreign_runtime(void*, const char* path, bool bound) {
+  if (!bound) return;
+  HEARTH_WARN_ONCE(
+      "another OpenMP runtime is used in this process: %s. Two runtimes do not know of each other's threads: "
+      "together they may "
+      "use more CPUs than there are. `hearth run` gives the whole program to one.",
+      path);
+}
+
+void initialize_once() {
+  read_settings();
+  pthread_key_create(&exit_key, on_thread_exit);
+  pthread_atfork(nullptr, nullptr, in_fork_child);
+  init_affinity();
+  check::start();
+  process.several_locations = several_locations();
+  if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
+  install_crash_handlers();
+  visit_foreign_runtimes(name_foreign_runtime, nullptr);
+  process.initialized.store(true, std::memory_order_release);
+  memory::take_over_malloc({.kind = settings().distribute.kind,
+                            .least = settings().distribute.least,
+                            .huge = settings().huge_pages});
+  events::start_tool();
+  decisions::start();
+  if (check::on || decisions::on) events::active_word = true;
+  display_at_start(display_facts());
+}
+
+// A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over
+// before the program's first large block.
+[[gnu::constructor]] void at_load() {
+  if (std::getenv("OMP_DISPLAY_ENV") != nullptr || std::getenv("HEARTH_DISTRIBUTE") != nullptr) initialize();
+}
+
+[[gnu::destructor]] void at_exit() {
+  if (!process.initialized.load(std::memory_order_acquire)) return;
+  check::finish();
+  events::close_tool();
+  decisions::finish();
+  std::uint64_t served[2] = {0, 0};
+  for_each_thread(
+      [](Thread* thread, void* sums) {
+        static_cast<std::uint64_t*>(sums)[0] += thread->regions_served;
+        static_cast<std::uint64_t*>(sums)[1] += thread->tasks_served;
+      },
+      served);
+  visit_foreign_runtimes(name_foreign_runtime, nullptr);  // those that came by dlopen()
+  verify_report(served[0], served[1]);
+}
+
+}  // namespace
+
+void events::close_tool() {
+  if (!active()) return;
+  // The workers' last events come when they leave their teams. Only from outside a region can they be sent
+  // home.
+  Thread* self = Thread::current_or_null();
+  if (self == nullptr) {
+    drain_pool();  // the workers of threads that have ended
+  } else if (pause_resources(self)) {
+    initial_task_end(self);
+    thread_end(self);
+  }
+  finish_tool();
+}
+
+void initialize() { pthread_once(&once, initialize_once); }
+
+Thread* register_root_thread() {
+  initialize();
+  Thread* self = make_thread_object();
+  if (self == nullptr) fatal("out of memory: a thread of the program cannot be registered");
+  self->is_root = true;
+  self->handle = pthread_self();
+  tls_thread = self;
+  Team* root = make_team(self, 1);
+  root->own_icvs = process.initial_icvs;
+  root->icvs = &root->own_icvs;
+  self->root_team = root;
+  self->team = root;
+  self->member = root->members[0];
+  self->tid = 0;
+  begin_implicit_task(self, self->member);
+  place_root(self);
+  if (events::active()) {
+    events::thread_begin(self, ompt_thread_initial);
+    events::initial_task_begin(self);
+  }
+  contention.busy_threads.fetch_add(1, std::memory_order_relaxed);
+  pthread_setspecific(exit_key, self);
+  return self;
+}
+
+bool pause_resources(Thread* self) {
+  if (self->team != self->root_team) return false;
+  drop_initial_team(self);
+  Member& member = *self->member;
+  for (Team* child : {member.hot_child, member.serial_child})
+    if (child != nullptr) disband(child);
+  member.hot_child = member.serial_child = nullptr;
+  drain_pool();
+  return true;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,7 @@
+#include "runtime/state/process.h"
+
+namespace hearth::rt {
+
+constinit Process process;
+
+}  // namespace hearth::rt

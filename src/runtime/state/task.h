@@ -1,0 +1,186 @@
+// A task: its descriptor, the brood of children it waits for, and taskgroups.
+//
+// Life: create (creator) -> [dependences] -> deal -> find -> run (executing thread) -> finished -> complete
+// -> recycled. "Finished" is the task's own body (taskwait waits for that); "complete" is the task with all
+// its descendants (taskgroups, barriers and the descriptor's memory wait for that). Tasks are executed on one
+// thread from start to end, also untied ones. Fields are written by the creator before the task is published,
+// by the executing thread after it has claimed the task, or are atomic. Descriptors come from per-thread
+// slabs and are type-stable: a thief may read `parent` and `depth` of a descriptor that it does not own, and
+// believes the answer only after its claim succeeds.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cacheline.h"
+#include "runtime/state/icv.h"
+
+namespace hearth::rt {
+
+struct Thread;
+struct Team;
+struct Task;
+struct DependTable;
+struct DependNode;
+struct Footprint;
+struct Taskgroup;
+
+/// Counts the children of a task (or the tasks of a taskgroup) that were made, finished and completed. The
+/// thread that runs the owning task counts with plain stores; children that other threads ran count in
+/// `elsewhere`.
+struct Brood {
+  static constexpr std::uint64_t kFinished = 1;                       // low half
+  static constexpr std::uint64_t kComplete = std::uint64_t{1} << 32;  // high half
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;    // in `elsewhere`: no further children
+
+  // Written by `owner` only. `here` is atomic because a barrier's primary thread reads it.
+  std::atomic<Thread*> owner{nullptr};
+  std::uint32_t spawned = 0;
+  std::atomic<std::uint64_t> here{0};
+  std::atomic<std::uint64_t> elsewhere{0};
+
+  static std::uint32_t finished_of(std::uint64_t v) { return static_cast<std::uint32_t>(v & (kClosed - 1)); }
+  static std::uint32_t complete_of(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
+
+  void open(Thread* who) {
+    spawned = 0;
+    owner.store(who, std::memory_order_relaxed);
+  }
+  /// For the owner: one more. The counters are of no meaning before the first.
+  void add() {
+    if (spawned++ != 0) return;
+    here.store(0, std::memory_order_relaxed);
+    elsewhere.store(0, std::memory_order_relaxed);
+  }
+  /// For the owner.
+  bool all_finished() const {
+    if (spawned == 0) return true;
+    const std::uint64_t h = here.load(std::memory_order_relaxed);
+    return finished_of(h) == spawned ||
+           finished_of(h) + finished_of(elsewhere.load(std::memory_order_acquire)) == spawned;
+  }
+  /// For anybody, once `spawned` cannot change any more.
+  bool all_complete() const {
+    if (spawned == 0) return true;
+    const std::uint64_t h = here.load(std::memory_order_acquire);
+    return complete_of(h) == spawned ||
+           complete_of(h) + complete_of(elsewhere.load(std::memory_order_acquire)) == spawned;
+  }
+};
+
+struct Taskgroup {
+  Brood brood;
+  Taskgroup* outer =
+      nullptr;           // the next outer group of the same task, or the group the task itself belongs to
+  Task* task = nullptr;  // whose taskgroup construct this is
+  std::atomic<bool> cancelled{false};
+  struct Reductions* reductions = nullptr;    // task reductions of clang's programs (task_reduction.cpp)
+  std::uintptr_t* gomp_reductions = nullptr;  // those of gcc's programs, in libgomp's layout
+  bool worksharing =
+      false;  // of a worksharing construct with task reductions: not what `cancel taskgroup` means
+};
+
+using TaskRoutine = std::int32_t (*)(std::int32_t gtid, void* kmp_task);  // what clang passes
+using TaskFunction = void (*)(void* data);                                // what gcc passes
+
+enum TaskFlag : std::uint32_t {
+  kTaskTied = 1u << 0,
+  kTaskFinal = 1u << 1,
+  kTaskImplicit = 1u << 2,
+  kTaskInitial = 1u << 3,
+  kTaskIncluded = 1u << 4,  // runs at once in the creating thread
+  kTaskMergeable = 1u << 5,
+  kTaskKmp = 1u << 6,  // `routine(gtid, payload)` instead of `function(data)`
+  kTaskDetachable = 1u << 7,
+  kTaskPriority = 1u << 8,
+  kTaskHasDepend = 1u << 9,     // `node` is set
+  kTaskNamesDepend = 1u << 10,  // has a depend clause; told to tools
+  kTaskProxy = 1u << 11,        // completed by somebody outside (kmpc proxy, target nowait)
+  kTaskAnnounced = 1u << 12,    // `announced` is set
+  kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
+  kTaskTarget = 1u << 15,
+  kTaskNoDiscard =
+      1u << 16,  // is called even when cancelled: copy constructors have run, and it alone can destroy
+  kTaskFootprint = 1u << 17,     // `footprint` is set
+  kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
+  kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
+  // Set only while a tool is active.
+  kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
+  kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup
+};
+
+/// What became of a detachable task so far: see detach.h.
+enum DetachState : std::uint32_t {
+  kDetachRunning = 0,
+  kDetachBodyEnded = 1,
+  kDetachFulfilled = 2,
+  kDetachDiscarded = 3,  // by a cancellation: only the event's handle still leads to the descriptor
+};
+
+struct alignas(kCacheLine) Task {
+  // --- first line: what creation and execution touch
+  std::atomic<Task*> parent{nullptr};
+  std::atomic<std::uint32_t> depth{0};
+  std::uint32_t flags = 0;
+  union {
+    TaskFunction function;
+    TaskRoutine routine;
+  };
+  void* data = nullptr;  // gomp: the argument block; kmpc: the kmp_task_t
+  Team* team = nullptr;
+  Icvs* icvs = nullptr;
+  Brood* brood = nullptr;  // counts this task: its parent's, or its taskgroup's
+  Taskgroup* group =
+      nullptr;  // innermost group this task belongs to, and while running: innermost it has opened
+  // --- second line: this task's own children
+  Brood children;
+  DependTable* depends = nullptr;  // the dependences among this task's children
+  Thread* home = nullptr;          // whose slab this descriptor came from
+  Task* next_free = nullptr;       // link in free lists
+  std::uint16_t size_class = 0;
+  std::uint16_t priority = 0;
+  std::uint32_t payload_size = 0;  // kTaskKmp: for the copies that a taskloop makes
+  // --- third line: what most tasks never touch; valid only with the flag that is named
+  DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
+  std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
+  Footprint* footprint = nullptr;              // kTaskFootprint: what the clauses say that it touches
+  Footprint* announced =
+      nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
+  // Frames and data of OMPT: written only while a tool is active.
+  std::uint64_t ompt_task_data = 0;
+  Task* ompt_outer = nullptr;  // what its thread was running when it took this task
+  void* ompt_exit_frame = nullptr;
+  void* ompt_enter_frame = nullptr;
+  std::int32_t ompt_exit_flags = 0;
+  std::int32_t ompt_enter_flags = 0;
+  std::uint32_t ompt_flags = 0;
+  std::uint64_t ompt_chunk_start = 0;
+  std::uint64_t ompt_chunk_iterations = 0;
+  // Written only while decisions are logged (decisions.h): which of its parent's children it is, and how many
+  // it has made itself.
+  std::uint32_t child_number = 0;
+  std::uint32_t children_made = 0;
+
+  const void* body() const { return reinterpret_cast<const void*>(function); }
+  /// The program's own function, to which what clang passes leads by way of the payload (kmp_task_t: its
+  /// second word).
+  const void* function_of_program() const {
+    return is(kTaskKmp) ? static_cast<void* const*>(data)[1] : body();
+  }
+  void* payload() { return this + 1; }
+  static Task* of_payload(void* p) { return static_cast<Task*>(p) - 1; }
+  bool is(std::uint32_t flag) const { return (flags & flag) != 0; }
+};
+static_assert(sizeof(Task) % kCacheLine == 0, "clang's task payloads use 64-byte aligned accesses");
+
+/// Whether `task` descends from `ancestor`. Callable on an entry that the caller does not own (see the head
+/// of the file).
+inline bool descends_from(const Task* task, const Task* ancestor) {
+  const std::uint32_t floor = ancestor->depth.load(std::memory_order_relaxed);
+  while (task != nullptr && task->depth.load(std::memory_order_relaxed) > floor)
+    task = task->parent.load(std::memory_order_relaxed);
+  return task == ancestor;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,102 @@
+#include "runtime/team/build_team.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/log.h"
+#include "policy/task_policy.h"
+#include "runtime/task/detach.h"
+#include "runtime/locality/neighbourhood.h"
+#include "runtime/team/pool.h"
+#include "runtime/state/process.h"
+#include "runtime/sync/wait.h"
+#include "runtime/loop/workshare.h"
+
+namespace hearth::rt {
+namespace {
+
+template <class T>
+T* make_aligned() {
+  void* p = nullptr;
+  if (posix_memalign(&p, alignof(T), sizeof(T)) != 0) fatal("out of memory: no room for a team");
+  return new (p) T;
+}
+
+Member* make_member(Team* team, std::int32_t tid) {
+  auto* member = make_aligned<Member>();
+  member->team = team;
+  member->tid = tid;
+  member->steal_seed = static_cast<std::uint32_t>(tid + 1) * 2654435761u;
+  return member;
+}
+
+void free_team(Team* team) {
+  wait_for_outside_fulfillers();
+  for (int i = 0; i < team->capacity; ++i) {
+    if (team->members[i] == nullptr) continue;
+    team->members[i]->~Member();
+    std::free(team->members[i]);
+  }
+  if (team->neighbourhood != nullptr) free_neighbourhood(team->neighbourhood);
+  free_workshares(team);
+  std::free(team->members);
+  std::free(team->shared_queue.heap);
+  std::free(team->shared_queue.age);
+  contention.busy_threads.fetch_sub(team->staffed - 1, std::memory_order_relaxed);
+  team->~Team();
+  std::free(team);
+}
+
+}  // namespace
+
+Team* make_team(Thread* self, std::int32_t capacity) {
+  auto* team = make_aligned<Team>();
+  team->capacity = capacity;
+  team->members = static_cast<Member**>(std::calloc(static_cast<std::size_t>(capacity), sizeof(Member*)));
+  if (team->members == nullptr) fatal("out of memory: no room for a team of %d threads", capacity);
+  team->members[0] = make_member(team, 0);
+  team->members[0]->thread = self;
+  team->parent = self->team;
+  team->parent_member = self->member;
+  team->level = self->team == nullptr ? 0 : self->team->level + 1;
+  team->active_level = self->team == nullptr ? 0 : self->team->active_level + (capacity > 1);
+  team->size = 1;
+  team->one_queue = process.policy->one_queue();
+  if (HEARTH_UNLIKELY(process.several_locations)) team->neighbourhood = make_neighbourhood();
+  return team;
+}
+
+std::int32_t staff_team(Team* team, std::int32_t size) {
+  while (team->staffed < size) {
+    const std::int32_t tid = team->staffed;
+    if (team->members[tid] == nullptr) team->members[tid] = make_member(team, tid);
+    Member* member = team->members[tid];
+    member->seen_go = team->fork.go.load(std::memory_order_relaxed);
+    if (!hire(member)) return team->staffed;
+    ++team->staffed;
+    contention.busy_threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  return size;
+}
+
+void disband(Team* team) {
+  for (int i = 0; i < team->capacity; ++i) {
+    Member* member = team->members[i];
+    if (member == nullptr || (i > 0 && i < team->staffed)) continue;  // workers disband their own
+    for (Team* child : {member->hot_child, member->serial_child})
+      if (child != nullptr) disband(child);
+  }
+  const std::int32_t workers = team->staffed - 1;
+  if (workers > 0) {
+    team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 1,
+                        std::memory_order_release);  // pairs with the acquire in serve_team()
+    team->go_events.notify_all();
+    Spinner spinner;
+    while (team->dismissed.load(std::memory_order_acquire) != workers) {
+      if (!spinner.turn()) yield_cpu();
+    }
+  }
+  free_team(team);
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,276 @@
+#include "runtime/team/fork.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+#include "policy/task_policy.h"
+#include "runtime/binding/places.h"
+#include "runtime/team/barrier.h"
+#include "runtime/tools/events.h"
+#include "runtime/locality/neighbourhood.h"
+#include "runtime/settings/settings.h"
+#include "runtime/task/tasking.h"
+#include "runtime/team/build_team.h"
+#include "runtime/sync/wait.h"
+#include "runtime/loop/workshare.h"
+
+namespace hearth::rt {
+namespace {
+
+// The ICVs of the new region's implicit tasks: the encountering task's block itself where nothing differs.
+// gcc's proc_bind clause also sets bind-var inside the region, and a list in a num_threads clause
+// nthreads-var.
+Icvs* icvs_for(Team* team, Icvs* encountering, std::int32_t gcc_bind, const ThreadsList* clause) {
+  const Settings& s = settings();
+  const ThreadsList* list = encountering->nthreads_list;
+  const bool next_threads =
+      HEARTH_UNLIKELY(clause != nullptr) ||
+      (encountering->nthreads_level >= 0 &&
+       encountering->nthreads_level + 1 < (list != nullptr ? list->count : s.num_threads_count));
+  const bool next_bind = encountering->bind_level + 1 < s.proc_bind_count;
+  const bool other_bind = HEARTH_UNLIKELY(gcc_bind != 0) && encountering->bind != 0;
+  if (HEARTH_LIKELY(!next_threads && !next_bind && !other_bind)) return encountering;
+  Icvs& own = team->own_icvs;
+  own = *encountering;
+  own.retired = nullptr;
+  if (other_bind) own.bind = gcc_bind;
+  if (clause != nullptr) {
+    own.nthreads_list = list = clause;
+    own.nthreads_level = 0;
+  }
+  if (next_threads) {
+    ++own.nthreads_level;
+    own.nthreads = list != nullptr ? list->values[own.nthreads_level] : s.num_threads[own.nthreads_level];
+  }
+  if (next_bind) own.bind = static_cast<std::int32_t>(s.proc_bind[++own.bind_level]);
+  return &own;
+}
+
+Team* team_for(Thread* self, std::int32_t size) {
+  Member* me = self->member;
+  Team*& slot = size == 1 ? me->serial_child : me->hot_child;
+  if (HEARTH_UNLIKELY(slot != nullptr && slot->capacity < size)) {
+    disband(slot);
+    slot = nullptr;
+  }
+  if (HEARTH_UNLIKELY(slot == nullptr)) {
+    slot = make_team(self, size);
+    slot->members[0]->thread = self;
+  }
+  return slot;
+}
+
+// The team size in a fork word.
+std::int32_t size_in(std::uint64_t go) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1);
+}
+
+}  // namespace
+
+std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
+  const Icvs& icvs = *self->task->icvs;
+  if (icvs.max_active_levels <= self->team->active_level || settings().serial) return 1;
+  std::int32_t size = requested > 0 ? requested : icvs.nthreads;
+  if (icvs.dynamic && size > contention.cpus) size = contention.cpus;
+  if (size > icvs.thread_limit) size = icvs.thread_limit;
+  return size < 1 ? 1 : size;
+}
+
+namespace {
+
+// The team around the initial task of the caller's contention group.
+Team* group_of(Thread* self) {
+  Team* team = self->team;
+  while (team->parent_member != nullptr) team = team->parent;
+  return team;
+}
+
+// thread-limit-var counts the threads of all regions of a contention group. Takes up to `size` - 1 of what is
+// left, and returns the team size that this gives.
+std::int32_t reserve(Thread* self, std::int32_t size) {
+  const std::int32_t most = self->task->icvs->thread_limit - 1;
+  std::atomic<std::int32_t>& taken = group_of(self)->group_reserved;
+  std::int32_t seen = taken.load(std::memory_order_relaxed);
+  std::int32_t mine;
+  do {
+    mine = size - 1 < most - seen ? size - 1 : most - seen;
+    if (mine <= 0) return 1;
+  } while (!taken.compare_exchange_weak(seen, seen + mine, std::memory_order_relaxed));
+  return mine + 1;
+}
+
+void give_back(Thread* self, std::int32_t count) {
+  group_of(self)->group_reserved.fetch_sub(count, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Team* begin_region(Thread* self, const Region& region) {
+  // The last region's workers hold the line while they wait; fetching it takes as long as all that is decided
+  // below.
+  if (const Team* last = self->member->hot_child) prefetch_to_write(&last->fork);
+  if (events::active() && !region.is_league)
+    events::parallel_begin(self, region,
+                           region.num_threads > 0 ? region.num_threads : self->task->icvs->nthreads);
+  std::int32_t size = decide_team_size(self, region.num_threads);
+  const bool limited = HEARTH_UNLIKELY(self->task->icvs->thread_limit != INT32_MAX) && size > 1;
+  if (limited) size = reserve(self, size);
+  const std::int32_t reserved = limited ? size - 1 : 0;
+  Team* team = team_for(self, size);
+  if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size);
+  if (HEARTH_UNLIKELY(reserved != 0)) {
+    if (reserved > size - 1) give_back(self, reserved - (size - 1));
+    team->reserved = size - 1;
+  }
+
+  const bool resized = size != team->size;
+  Member& mine = *team->members[0];
+  const std::uint32_t epoch = team->epoch() + 1;
+  if (HEARTH_UNLIKELY(resized || team->cancel.load(std::memory_order_relaxed) != 0)) {
+    // Members that sat out, joined or left barriers early count on from the furthest of all.
+    std::uint64_t base = mine.phase;
+    for (int i = 0; i < team->staffed; ++i)
+      if (team->members[i]->phase > base) base = team->members[i]->phase;
+    team->phase_base = base;
+    team->resync_epoch = epoch;
+    team->cancel.store(0, std::memory_order_relaxed);
+    team->size = size;
+    team->active_level = self->team->active_level + (size > 1);
+    team->singles.store(0, std::memory_order_relaxed);  // the primary thread may have left before it met any
+    restart_workshares(team);
+    if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) recount_workers(team);
+  }
+  const bool flat = size <= Team::kFlat || size > contention.cpus;
+  if (HEARTH_UNLIKELY(flat != team->flat)) team->flat = flat;
+  if (HEARTH_UNLIKELY(mine.singles != 0)) team->singles.store(0, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(team->tasked.load(std::memory_order_relaxed) != 0))
+    team->tasked.store(0, std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(team->parent_task != self->task)) team->parent_task = self->task;
+  Icvs* const icvs =
+      icvs_for(team, self->task->icvs, region.is_kmp ? 0 : region.proc_bind, region.threads_list);
+  if (HEARTH_UNLIKELY(team->icvs != icvs)) team->icvs = icvs;
+  if (HEARTH_UNLIKELY(team->region_group != region.group)) team->region_group = region.group;
+  if (HEARTH_UNLIKELY(team->num_teams != self->team->num_teams || team->team_num != self->team->team_num)) {
+    team->num_teams = self->team->num_teams;
+    team->team_num = self->team->team_num;
+  }
+  if (HEARTH_UNLIKELY(affinity_active())) place_team(self, team, region.proc_bind);
+
+  if (events::active()) events::region_published(self, team, region);
+  ForkLine& line = team->fork;
+  line.is_kmp = region.is_kmp;
+  line.argc = region.argc;
+  line.function = region.function;
+  if (region.is_kmp) {
+    line.argv = region.argv;
+    if (region.argc <= ForkLine::kInlineArgs)
+      for (int i = 0; i < region.argc; ++i) line.args[i] = region.argv[i];
+  } else {
+    line.data = region.data;
+  }
+  ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
+  // Pairs with the acquire loads of `go` in serve_team().
+  line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1,
+                std::memory_order_release);
+  if (size > 1) {
+    count_shared_write();
+    team->go_events.notify_all();
+  }
+
+  self->team = team;
+  self->member = &mine;
+  self->tid = 0;
+  begin_implicit_task(self, &mine);
+  if (HEARTH_UNLIKELY(mine.placing != self->placed)) take_place(self, &mine);
+  if (events::active()) events::implicit_task_begin(self);
+  return team;
+}
+
+void end_region(Thread* self) {
+  Team* team = self->team;
+  if (events::active()) events::join_begin(self);
+  wait_for_join(self);
+  if (events::active()) {
+    events::join_end(self);
+    events::implicit_task_end(self);
+  }
+  if (HEARTH_UNLIKELY(team->reserved != 0)) {
+    give_back(self, team->reserved);
+    team->reserved = 0;
+  }
+  Member* outer = team->parent_member;
+  self->member = outer;
+  self->team = team->parent;
+  self->tid = outer->tid;
+  self->task = team->parent_task;
+  if (HEARTH_UNLIKELY(affinity_active())) leave_places(self);
+  if (events::active()) events::parallel_end(self, team);
+}
+
+void run_share(Thread* self, const ForkLine& line) {
+  if (line.is_kmp) {
+    std::int32_t gtid = self->gtid;
+    std::int32_t btid = self->tid;
+    void** argv = line.argc <= ForkLine::kInlineArgs ? const_cast<void**>(line.args) : line.argv;
+    void** exit_frame = events::active() ? &self->task->ompt_exit_frame : nullptr;
+    hearth_invoke_microtask(line.function, &gtid, &btid, line.argc, argv, exit_frame);
+  } else {
+    if (events::active()) events::enter_user_code(self->task, __builtin_frame_address(0));
+    reinterpret_cast<TaskFunction>(line.function)(line.data);
+  }
+}
+
+void parallel(Thread* self, const Region& region) {
+  Team* team = begin_region(self, region);
+  run_share(self, team->fork);
+  end_region(self);
+}
+
+void serve_team(Thread* self, Member* member) {
+  Team* team = member->team;
+  self->team = team;
+  self->member = member;
+  self->tid = member->tid;
+  self->task = &member->implicit;
+  std::uint64_t seen = member->seen_go;
+  bool told = false;  // an OMPT tool knows of an implicit task that is still in its last barrier
+  for (;;) {
+    std::uint64_t go = seen;
+    auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
+    const bool took_part = self->tid < size_in(seen);
+    wait_until(team->go_events, called, [&](bool last_look) {
+      if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0))
+        return Look::nothing;
+      return help_between_regions(self, seen, last_look);
+    });
+    seen = go;
+    if (HEARTH_UNLIKELY(told)) {
+      events::join_end(self);
+      events::implicit_task_end(self);
+      told = false;
+    }
+    if (HEARTH_UNLIKELY((go & 1) != 0)) break;
+    if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
+      continue;
+    begin_implicit_task(self, member);
+    if (HEARTH_UNLIKELY(member->placing != self->placed)) take_place(self, member);
+    told = events::active() && events::implicit_task_begin(self);
+    run_share(self, team->fork);
+    if (told) events::join_begin(self);
+    arrive_at_join(self);
+  }
+  for (Team* child : {member->hot_child, member->serial_child})
+    if (child != nullptr) disband(child);
+  member->hot_child = member->serial_child = nullptr;
+  flush_away(self);
+  self->team = nullptr;
+  self->member = nullptr;
+  self->task = nullptr;
+  count_shared_write();
+  team->dismissed.fetch_add(
+      1, std::memory_order_release);  // pairs with the acquire in disband(); the team may be gone now
+}
+
+}  // namespace hearth::rt

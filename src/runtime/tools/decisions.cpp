@@ -1,0 +1,158 @@
+#include "runtime/tools/decisions.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "policy/task_policy.h"
+#include "runtime/sync/lock.h"
+#include "runtime/state/process.h"
+#include "runtime/settings/settings.h"
+#include "topology/current.h"
+
+namespace hearth::rt::decisions {
+
+constinit bool on = false;
+
+namespace {
+
+pid_t process_id = 0;
+
+// Under the lock.
+Lock lock;
+enum class State : std::uint8_t { unopened, open, closed } state = State::unopened;
+int file = -1;
+policy::DecisionBudget budget;
+
+void give_up(const char* what) {
+  warn("HEARTH_LOG_DECISIONS=\"%s\": %s (%s); decisions are not logged.", settings().decisions_file, what,
+       std::strerror(errno));
+  if (file >= 0) close(file);
+  state = State::closed;
+}
+
+void write_all(const char* text, std::size_t length) {
+  while (length != 0) {
+    const ssize_t now = write(file, text, length);
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return give_up("cannot be written any more");
+    text += now;
+    length -= static_cast<std::size_t>(now);
+  }
+}
+
+// The option's value with the process's number for each %p. False: it is too long.
+bool expand(const char* name, char* path, std::size_t room) {
+  std::size_t used = 0;
+  for (; *name != '\0' && used < room; ++name) {
+    if (name[0] == '%' && name[1] == 'p') {
+      used += static_cast<std::size_t>(
+          std::snprintf(path + used, room - used, "%d", static_cast<int>(process_id)));
+      ++name;
+    } else {
+      path[used++] = *name;
+    }
+  }
+  if (used >= room) return false;
+  path[used] = '\0';
+  return true;
+}
+
+void open_file(const policy::MachineView& view) {
+  char path[4096];
+  if (!expand(settings().decisions_file, path, sizeof(path))) {
+    errno = ENAMETOOLONG;
+    return give_up("cannot be opened");
+  }
+  file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return give_up("cannot be opened");
+  // Two processes would destroy each other's log.
+  if (flock(file, LOCK_EX | LOCK_NB) != 0)
+    return give_up("is being written by another process; put %p into the name");
+  if (ftruncate(file, 0) != 0 && errno != EINVAL) return give_up("cannot be emptied");  // EINVAL: a pipe
+  state = State::open;
+  static char line[policy::kDecisionHeadRoom];
+  char program[1024];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+  program[length > 0 ? length : 0] = '\0';
+  write_all(line, policy::decision_head(
+                      {program, topology::machine().name.c_str(), process.policy->name(), view}, line));
+}
+
+// "program+0x1a2b", for addr2line.
+void name_construct(const void* function, char* out, std::size_t room) {
+  Dl_info info;
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) {
+    std::snprintf(out, room, "0x%lx", static_cast<unsigned long>(address));
+    return;
+  }
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  std::snprintf(out, room, "%s+0x%lx", slash == nullptr ? info.dli_fname : slash + 1,
+                static_cast<unsigned long>(address - reinterpret_cast<std::uintptr_t>(info.dli_fbase)));
+}
+
+}  // namespace
+
+void start() {
+  if (settings().decisions_file == nullptr) return;
+  if (!process.several_locations) {
+    warn(
+        "HEARTH_LOG_DECISIONS=\"%s\": nothing to log, since policy %s deals no tasks on a machine with %zu "
+        "location%s.",
+        settings().decisions_file, process.policy->name(), topology::machine().locations.size(),
+        topology::machine().locations.size() == 1 ? "" : "s");
+    return;
+  }
+  process_id = getpid();
+  on = true;
+}
+
+void number(Task* parent, Task* task) {
+  task->child_number = parent->children_made++;
+  task->children_made = 0;
+}
+
+void number_implicit(Thread* self) {
+  self->task->child_number = static_cast<std::uint32_t>(self->tid);
+  self->task->children_made = 0;
+}
+
+void note(const Task* task, const policy::MachineView& view, policy::Decision decision) {
+  if (getpid() != process_id) return;
+  policy::TaskPath path;
+  for (const Task* at = task;; at = at->parent.load(std::memory_order_relaxed)) {
+    path.prepend(at->child_number);
+    if (at->is(kTaskImplicit)) break;
+  }
+  char construct[256];
+  name_construct(task->function_of_program(), construct, sizeof(construct));
+  decision.task = path.text();
+  decision.construct = construct;
+  char line[policy::kDecisionRoom];
+  const std::size_t length = policy::decision_line(decision, line);
+  lock.lock();
+  if (state == State::unopened) open_file(view);
+  if (state == State::open && budget.admits(length)) write_all(line, length);
+  lock.unlock();
+}
+
+void finish() {
+  if (!on || getpid() != process_id) return;
+  char line[policy::kDecisionRoom];
+  lock.lock();
+  if (state == State::open) {
+    write_all(line, budget.end_line(line));
+    // Others may still decide something; their lines would stand behind the end.
+    state = State::closed;
+  }
+  lock.unlock();
+}
+
+}  // namespace hearth::rt::decisions

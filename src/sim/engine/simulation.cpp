@@ -1,0 +1,507 @@
+#include "sim/engine/simulation.h"
+
+#include <algorithm>
+
+#include "policy/policies.h"
+
+namespace hearth::sim {
+namespace {
+
+std::uint64_t whole(const Figure& figure) { return static_cast<std::uint64_t>(figure.value + 0.5); }
+
+Time ps(const Figure& ns) { return static_cast<Time>(std::max(ns.value, 0.0) * 1000 + 0.5); }
+
+std::vector<Location> locations_of(const std::vector<Seat>& seats) {
+  std::vector<Location> locations;
+  for (const Seat& seat : seats) locations.push_back(seat.location);
+  return locations;
+}
+
+std::vector<std::uint32_t> count_by_location(const std::vector<Location>& workers, std::int32_t locations) {
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(locations), 0);
+  for (const Location where : workers) ++count[static_cast<std::size_t>(where)];
+  return count;
+}
+
+}  // namespace
+
+Simulation::Tables::Tables(const topology::Machine& machine, const RunOptions& options) {
+  fill(machine,
+       static_cast<std::int32_t>(std::min<std::size_t>(machine.locations.size(), placement::kMaxLocations)),
+       {options.significance, options.threshold, options.vicinity});
+}
+
+Simulation::Simulation(const Workload& workload, const topology::Machine& machine,
+                       const Parameters& parameters, const RunOptions& options)
+    : workload_(workload),
+      options_(options),
+      policy_(options.policy == nullptr ? policy::work_stealing : *options.policy),
+      deterministic_(options.deterministic),
+      tables_(machine, options),
+      seats_(seats_of(machine, options)),
+      worker_locations_(locations_of(seats_)),
+      workers_at_(count_by_location(worker_locations_, view_.locations)),
+      pages_(workload,
+             {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
+              parameters.line_bytes, options.allocations_before, worker_locations_, options.by_region}),
+      fluid_(options.grain),
+      memory_(workload, machine, parameters, workers_at_, pages_, fluid_),
+      random_(options.seed),
+      timers_(seats_.size()),
+      turns_(seats_.size(), 1000 * ps(parameters.turn_us), options.seed, options.deterministic),
+      create_bytes_(whole(parameters.task_data.create_bytes)),
+      run_bytes_(whole(parameters.task_data.run_bytes)),
+      deal_create_bytes_(whole(parameters.task_data.deal_create_bytes)),
+      deal_run_bytes_(whole(parameters.task_data.deal_run_bytes)),
+      create_(ps(parameters.create_ns)),
+      item_(ps(parameters.item_ns)),
+      deal_(ps(parameters.deal_ns)),
+      take_(ps(parameters.take_ns)),
+      steal_(ps(parameters.steal_ns)),
+      steal_hop_(ps(parameters.steal_hop_ns)),
+      wake_(ps(parameters.wake_ns)),
+      move_thread_(1000 * ps(parameters.move_thread_us)),
+      first_pause_(std::max<Time>(ps(parameters.backoff_min_ns), 1000)),
+      longest_pause_(std::max(ps(parameters.backoff_max_ns), first_pause_)),
+      workers_(seats_.size()),
+      places_(workers_at_.size()),
+      inboxes_(workers_at_.size()) {
+  one_queue_ = policy_.one_queue();
+  neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
+  weighs_load_ = policy_.weighs_load();
+  shares_kept_ = policy_.shares_kept();
+  if (neighbourhood_) {
+    // A worker's patience makes it pause for longer than a machine's back-off would.
+    first_pause_ = std::max(first_pause_, policy::Patience::kFirstPause * kTick);
+    longest_pause_ = std::max(longest_pause_, policy::Patience::kLongestPause * kTick);
+  }
+  for (WorkerIndex i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    worker.location = worker.result.location = worker_locations_[i];
+    worker.last_victim = i + 1 < workers_.size() ? i + 1 : 0;
+    worker.pause = first_pause_;
+    places_[static_cast<std::size_t>(worker.location)].workers.push_back(i);
+    staffed_ |= std::uint64_t{1} << worker.location;
+  }
+  index_tasks();
+  if (options.warm) memory_.warm(workers_[0].location);
+}
+
+// Who made whom is known as tasks are made; what a task has before and after it is worked out here.
+void Simulation::index_tasks() {
+  const std::size_t count = workload_.tasks.size();
+  parent_.assign(count, kNobody);
+  pending_.assign(count, 0);
+  unfinished_.assign(count, 0);
+  incomplete_.assign(count, 0);
+  flags_.assign(count, 0);
+  runner_.assign(count, 0);
+  for (std::size_t t = 0; t < count; ++t) {
+    const Task& task = workload_.tasks[t];
+    pending_[t] = task.predecessors;
+    if (task.predecessors != 0) flags_[t] |= kNamesDepend;
+    for (std::uint32_t s = 0; s < task.steps; ++s) {
+      const Step step = workload_.steps[task.first_step + s];
+      if (step.kind != Step::Kind::work) continue;
+      const Work& work = workload_.works[step.index];
+      for (std::uint32_t a = 0; a < work.accesses; ++a) {
+        const Access& access = workload_.accesses[work.first_access + a];
+        if (!access.declared) continue;
+        flags_[t] |= kFootprint | kNamesDepend;
+        if (access.intense) flags_[t] |= kIntense;
+        if (access.stated || access.intense) flags_[t] |= kStated;
+      }
+    }
+  }
+  if (workload_.predecessors.empty()) return;
+  first_successor_.assign(count + 1, 0);
+  for (const Task& task : workload_.tasks)
+    for (std::uint32_t i = 0; i < task.predecessors; ++i)
+      ++first_successor_[workload_.predecessors[task.first_predecessor + i] + 1];
+  for (std::size_t t = 0; t < count; ++t) first_successor_[t + 1] += first_successor_[t];
+  successor_.resize(first_successor_[count]);
+  // Filled from the ends, so that the starts are right afterwards.
+  for (std::size_t t = count; t-- > 0;) {
+    const Task& task = workload_.tasks[t];
+    for (std::uint32_t i = task.predecessors; i-- > 0;) {
+      const TaskIndex before = workload_.predecessors[task.first_predecessor + i];
+      successor_[--first_successor_[before + 1]] = static_cast<TaskIndex>(t);
+    }
+  }
+  // Now [t + 1] is where those of t begin.
+  std::rotate(first_successor_.begin(), first_successor_.begin() + 1, first_successor_.end());
+  first_successor_.back() = static_cast<std::uint32_t>(successor_.size());
+}
+
+Result Simulation::run() {
+  const std::uint64_t count = workload_.tasks.size();
+  constexpr std::uint64_t kTell = 8192;
+  std::uint64_t told = 0;
+  implicit_left_ = workload_.producers > 1 ? workload_.producers : 0;
+  begin_task(0, 0);
+  go_on(0, 0, Next::body);
+  for (WorkerIndex i = 1; i < workers_.size(); ++i) park(i);
+  while (result_.tasks < count) {
+    const Time timer = timers_.first();
+    if (timer > now_) {
+      const Time end = turns_.on() ? turns_.next_end() : fluid_.next_end(timer);
+      if (end <= timer) {
+        if (end == kNever) break;  // nobody can go on: a workload that is inconsistent
+        now_ = end;
+        if (turns_.on())
+          end_turn();
+        else
+          end_work(of_activity_[fluid_.end_next()]);
+        continue;
+      }
+      now_ = timer;
+    }
+    const auto first = static_cast<WorkerIndex>(timers_.first_worker());
+    timer_fires(first);
+    if (options_.progress && result_.tasks - told >= kTell) {
+      told = result_.tasks;
+      if (!options_.progress(told)) break;
+    }
+  }
+  result_.makespan = now_;
+  result_.unfinished = count - result_.tasks;
+  result_.locations = view_.locations;
+  result_.misses = memory_.misses();
+  result_.cache_hits = memory_.hits();
+  result_.migrated_bytes = memory_.migrated_bytes();
+  result_.solutions = fluid_.solved();
+  const policy::MachineView& machine = view_;
+  for (Location here = 0; here < machine.locations; ++here)
+    for (Location home = 0; home < machine.locations; ++home)
+      if (here != home)
+        result_.weighted_remote += static_cast<double>(result_.missed(here, home)) *
+                                   machine.distance_between(here, home) /
+                                   machine.distance_between(here, here);
+  for (Worker& worker : workers_) {
+    WorkerResult& r = worker.result;
+    const Time busy = r.work + r.create + r.search + r.migrate;
+    r.wait = now_ - std::min(now_, busy);
+    result_.workers.push_back(r);
+  }
+  return std::move(result_);
+}
+
+void Simulation::resume(WorkerIndex index) {
+  switch (workers_[index].next) {
+    case Next::body: return run_body(index);
+    case Next::created:
+      if (created(index)) run_body(index);
+      return;
+    case Next::search: return workers_[index].frames.empty() ? look(index) : run_body(index);
+    case Next::work_ended: return end_work(index);
+  }
+}
+
+// Where CPUs take turns one that spins looks when its turn comes; the end of a nap is an interrupt.
+void Simulation::timer_fires(WorkerIndex index) {
+  timers_.set(index, kNever);
+  if (!turns_.on()) return resume(index);
+  Worker& worker = workers_[index];
+  if (!worker.naps) return turns_.set(index, now_, 0);
+  worker.naps = false;
+  const Time spent = cost(wake_);
+  worker.result.search += spent;
+  worker.spins_since = now_ + spent;
+  turns_.set(index, now_, spent);
+  turns_.interrupt(now_);
+}
+
+void Simulation::end_turn() {
+  const std::size_t worker = turns_.end_next(now_);
+  if (worker != Turns::kNobody) resume(static_cast<WorkerIndex>(worker));
+}
+
+bool Simulation::is_over(const Frame& frame) const {
+  switch (frame.wait) {
+    case Wait::none: return true;
+    case Wait::children: return unfinished_[frame.task] == 0;
+    case Wait::descendants: return incomplete_[frame.task] == 0;
+    case Wait::predecessors: {
+      const Task& task = workload_.tasks[frame.task];
+      return pending_[workload_.steps[task.first_step + frame.step].index] == 0;
+    }
+  }
+  return true;
+}
+
+// Goes on with the topmost task until something takes time.
+void Simulation::run_body(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  while (!worker.frames.empty()) {
+    Frame& frame = worker.frames.back();
+    const Task& task = workload_.tasks[frame.task];
+    if (frame.wait != Wait::none) {
+      if (!is_over(frame)) {
+        flags_[frame.task] |= kAwaited;
+        return look(index);
+      }
+      if (worker.parked) unpark(index);
+      worker.idle_since = kNever;
+      frame.step += frame.wait != Wait::predecessors;
+      frame.wait = Wait::none;
+    }
+    if (frame.helps) {
+      frame.helps = false;
+      worker.creators_turn.is_over(ticks(now_), task_time(worker.location));
+      if (help_own_location(index, frame.fed)) return;
+    }
+    if (frame.step == task.steps) {
+      const Time spent = finish(index);
+      if (spent != 0) return go_on(index, spent, Next::body);
+      continue;
+    }
+    const Step step = workload_.steps[task.first_step + frame.step];
+    switch (step.kind) {
+      case Step::Kind::work:
+        ++frame.step;
+        if (begin_work(index, memory_.begin(workload_.works[step.index], worker.location))) return;
+        break;
+      case Step::Kind::create:
+        if (const Time spent = begin_create(index, step.index)) return go_on(index, spent, Next::created);
+        break;
+      case Step::Kind::run:
+        if (pending_[step.index] != 0) {
+          flags_[step.index] |= kUndeferred;
+          parent_[step.index] = frame.task;
+          frame.wait = Wait::predecessors;
+          break;
+        }
+        ++frame.step;
+        parent_[step.index] = frame.task;
+        ++unfinished_[frame.task];
+        ++incomplete_[frame.task];
+        begin_task(index, step.index);
+        break;
+      case Step::Kind::task_wait: frame.wait = Wait::children; break;
+      case Step::Kind::wait_all: frame.wait = Wait::descendants; break;
+      case Step::Kind::migrate:
+        ++frame.step;
+        if (begin_migration(index, workload_.migrations[step.index])) return;
+        break;
+    }
+  }
+  look(index);
+}
+
+bool Simulation::begin_work(WorkerIndex index, const MemoryModel::Demand& demand) {
+  Worker& worker = workers_[index];
+  if (demand.alone == 0) return false;
+  worker.begun = now_;
+  if (turns_.on()) {
+    go_on(index, demand.alone, Next::work_ended);
+    return true;
+  }
+  const Fluid::Activity activity = fluid_.start(now_, demand.alone, demand.bytes, demand.uses);
+  if (activity >= of_activity_.size()) of_activity_.resize(activity + 1);
+  of_activity_[activity] = index;
+  return true;
+}
+
+void Simulation::end_work(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  (worker.migrates ? worker.result.migrate : worker.result.work) += now_ - worker.begun;
+  worker.migrates = false;
+  run_body(index);
+}
+
+bool Simulation::begin_migration(WorkerIndex index, const Migration& migration) {
+  Worker& worker = workers_[index];
+  if (migration.kind != Migration::Kind::thread)
+    return worker.migrates = begin_work(index, memory_.migrate(migration, worker.location));
+  if (migration.to < 0 || migration.to == worker.location || migration.to >= view_.locations) return false;
+  const Time spent = move_worker(index, migration.to);
+  worker.result.migrate += spent;
+  if (spent == 0) return false;
+  go_on(index, spent, Next::body);
+  return true;
+}
+
+// With the tasks in its deque; what was dealt to its location stays there.
+Time Simulation::move_worker(WorkerIndex index, Location to) {
+  Worker& worker = workers_[index];
+  Place& left = places_[static_cast<std::size_t>(worker.location)];
+  Place& entered = places_[static_cast<std::size_t>(to)];
+  left.workers.erase(std::find(left.workers.begin(), left.workers.end(), index));
+  entered.workers.insert(std::lower_bound(entered.workers.begin(), entered.workers.end(), index), index);
+  const auto kept = static_cast<std::uint32_t>(worker.deque.size());
+  left.kept -= kept;
+  entered.kept += kept;
+  if (--workers_at_[static_cast<std::size_t>(worker.location)] == 0)
+    staffed_ &= ~(std::uint64_t{1} << worker.location);
+  ++workers_at_[static_cast<std::size_t>(to)];
+  staffed_ |= std::uint64_t{1} << to;
+  worker.location = worker.result.location = to;
+  return cost(move_thread_);
+}
+
+// The time that it takes; none: that is all.
+Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
+  Worker& worker = workers_[index];
+  Frame& frame = worker.frames.back();
+  parent_[child] = frame.task;
+  if (frame.task == 0 && implicit_left_ != 0) {
+    const auto owner = static_cast<WorkerIndex>((workload_.producers - implicit_left_) % workers_.size());
+    --implicit_left_;
+    ++frame.step;
+    ++unfinished_[0];
+    ++incomplete_[0];
+    workers_[owner].implicit.push_back(child);
+    if (workers_[owner].parked) wake(owner);
+    return 0;
+  }
+  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker)));
+  const Time items = item_ == 0 ? 0 : item_ * items_of(child);
+  const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
+  worker.result.create += spent;
+  return spent;
+}
+
+std::uint32_t Simulation::items_of(TaskIndex index) const {
+  const Task& task = workload_.tasks[index];
+  std::uint32_t items = 0;
+  for (std::uint32_t s = 0; s < task.steps; ++s) {
+    const Step step = workload_.steps[task.first_step + s];
+    if (step.kind != Step::Kind::work) continue;
+    const Work& work = workload_.works[step.index];
+    for (std::uint32_t a = 0; a < work.accesses; ++a)
+      items += workload_.accesses[work.first_access + a].declared;
+  }
+  return items;
+}
+
+// The task that the topmost frame makes is there.
+bool Simulation::created(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  Frame& frame = worker.frames.back();
+  const TaskIndex child = workload_.steps[workload_.tasks[frame.task].first_step + frame.step].index;
+  ++frame.step;
+  ++unfinished_[frame.task];
+  ++incomplete_[frame.task];
+  flags_[child] |= kCreated;
+  move_task_data(index, child, true);
+  const bool ready = pending_[child] == 0;
+  if (ready) {
+    if (weighs_load_ && may_deal(child)) {
+      note_creation(worker);
+      note_dealing(worker);
+    }
+    const bool full = options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff;
+    if (!worker.asks || !deal_away(index, child, true)) {
+      // What may be dealt is worth a queue however long; where load is weighed, only if others are near.
+      const bool cut = !worker.asks || (weighs_load_ && alone_at_location(worker));
+      if (cut && (alone() || full)) {
+        begin_task(index, child);
+        return true;
+      }
+      keep(index, child);
+    }
+  }
+  if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 || !alone_at_location(worker)) return true;
+  worker.creators_turn.created(ticks(now_), task_time(worker.location));
+  return !help_own_location(index, ready);
+}
+
+// A descriptor lies where its task was created.
+void Simulation::move_task_data(WorkerIndex index, TaskIndex task, bool created) {
+  const Location here = workers_[index].location;
+  const Location home = workers_[runner_[parent_[task]]].location;
+  if (!created && here == home) return;
+  const std::uint64_t more = !may_deal(task) ? 0 : created ? deal_create_bytes_ : deal_run_bytes_;
+  memory_.move_own(here, home, (created ? create_bytes_ : run_bytes_) + more);
+}
+
+void Simulation::begin_task(WorkerIndex index, TaskIndex task, Time after) {
+  Worker& worker = workers_[index];
+  ++worker.served;
+  ++worker.result.tasks;
+  runner_[task] = static_cast<std::uint16_t>(index);
+  if ((flags_[task] & kCreated) != 0) move_task_data(index, task, false);
+  worker.frames.push_back({task, 0, now_ + after, worker.served});
+}
+
+Time Simulation::finish(WorkerIndex index) {
+  Worker& worker = workers_[index];
+  const Frame frame = worker.frames.back();
+  worker.frames.pop_back();
+  const TaskIndex task = frame.task;
+  // Where load is weighed, a task that has run others meanwhile says nothing.
+  const bool counts = !weighs_load_ || worker.served == frame.served;
+  if ((flags_[task] & kFootprint) != 0 && neighbourhood_ && counts) {
+    std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
+    const std::uint64_t time = ticks(now_ - frame.begun);
+    mean = policy::running_mean(mean, time);
+  }
+  ++result_.tasks;
+  flags_[task] |= kEnded;
+  Time spent = 0;
+  if (!first_successor_.empty()) {
+    for (std::uint32_t i = first_successor_[task]; i < first_successor_[task + 1]; ++i) {
+      const TaskIndex next = successor_[i];
+      if (--pending_[next] != 0) continue;
+      if ((flags_[next] & kUndeferred) != 0) {
+        tell_runner(parent_[next]);
+      } else if ((flags_[next] & kCreated) != 0) {
+        if (may_deal(next)) spent += cost(deal_);
+        if (!may_deal(next) || !deal_away(index, next, false)) keep(index, next);
+      }
+    }
+    worker.result.create += spent;
+  }
+  if (task != 0 && --unfinished_[parent_[task]] == 0) tell_runner(parent_[task]);
+  if (incomplete_[task] == 0) complete(task);
+  return spent;
+}
+
+// The task and all its descendants have ended.
+void Simulation::complete(TaskIndex task) {
+  while (task != 0) {
+    const TaskIndex parent = parent_[task];
+    if (--incomplete_[parent] != 0) return;
+    tell_runner(parent);
+    // A parent whose body runs yet completes when that ends.
+    if ((flags_[parent] & kEnded) == 0) return;
+    task = parent;
+  }
+}
+
+// What the task waits for may be over.
+void Simulation::tell_runner(TaskIndex task) {
+  if ((flags_[task] & kAwaited) == 0) return;
+  const WorkerIndex index = runner_[task];
+  Worker& worker = workers_[index];
+  if (!worker.parked || worker.frames.empty() || worker.frames.back().task != task ||
+      !is_over(worker.frames.back()))
+    return;
+  wake(index);
+}
+
+bool Simulation::descends(TaskIndex task, TaskIndex ancestor) const {
+  if (ancestor == 0) return true;
+  while (task != 0 && task != ancestor) task = parent_[task];
+  return task == ancestor;
+}
+
+std::uint64_t Result::bytes() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : misses) sum += bytes;
+  return sum;
+}
+
+double Result::local_share() const {
+  std::uint64_t local = 0;
+  for (Location i = 0; i < locations; ++i) local += missed(i, i);
+  const std::uint64_t all = bytes();
+  return all == 0 ? 1 : static_cast<double>(local) / static_cast<double>(all);
+}
+
+Result simulate(const Workload& workload, const topology::Machine& machine, const Parameters& parameters,
+                const RunOptions& options) {
+  return Simulation(workload, machine, parameters, options).run();
+}
+
+}  // namespace hearth::sim
