@@ -3,7 +3,7 @@
 //
 // The programs are those of the generator `random` (sim/workload/generators_random.cpp) with these seeds, all settings
 // drawn. No seed is both tuned on and reported. The machines of `reporting` came into the tuning set last:
-// see docs/adaptive.md. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
+// see docs/results/adaptive.md. Besides, the six benchmarks of Muddukrishna et al. 2015 are reported at the paper's
 // sizes, and not tuned on.
 #pragma once
 

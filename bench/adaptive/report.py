@@ -1,8 +1,12 @@
-"""docs/adaptive.md between its markers, from what bin/adaptive computed."""
+"""The tables of docs/results/data/adaptive.md, from what bin/adaptive computed."""
 import math
+import pathlib
 import statistics
+import sys
 
-BEGIN, END = "<!-- adaptive:begin -->", "<!-- adaptive:end -->"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import data_page  # noqa: E402  (the path has to be set first)
+
 OURS, ALONE = "adaptive + advised", "work-stealing + advised"
 SEARCHED, BOTH = "adaptive + searched", "searched + searched"
 # What is reported, the tables' words for it, and what decides the distributions.
@@ -95,10 +99,9 @@ def write(results, page):
     for case in results["cases"]:
         groups.setdefault(case["set"], []).append(Row(case))
     groups = {name: groups[name] for name, _ in SETS if name in groups}
-    lines = ["", f"Times are middles of {results['draws']} draws over the ranges of the machine's model, each with its own races.", "",
+    lines = [f"Times are medians of {results['draws']} draws over the ranges of the machine's model, each with its own races.", "",
              "## The outcome", "", *summary(groups)]
     for name, cases in groups.items():
         lines += [f"## {dict(SETS)[name]}", "", *fixed_ones(cases),
                   "Every case, the worst by a search first; what is beyond 5 % is bold.", "", *cases_table(cases)]
-    text = page.read_text()
-    page.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + "\n".join(lines) + text[text.index(END):])
+    data_page.write(page, "The adaptive policy: every case", "make adaptive", "adaptive", "\n".join(lines))

@@ -148,7 +148,8 @@ def run(options):
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     if options.write_docs:
-        report.replace_between_markers(build.ROOT / "docs" / "simulator.md", "times",
-                                       f"{report.machine()}; {options.rounds or PROCESSES} processes of {REGIONS - 1} regions each.\n\n"
-                                       + report.markdown_table(headings, table))
+        report.write_page("simulator-times", "Simulator: times, simulated and measured", "bench/run agreement --write-docs",
+                          "simulator",
+                          f"{report.machine()}; {options.rounds or PROCESSES} processes of {REGIONS - 1} regions each.\n\n"
+                          + report.markdown_table(headings, table))
     return 1 if options.check and inside < len(results) else 0

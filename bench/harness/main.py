@@ -35,7 +35,7 @@ def parse(arguments):
                         help="to show, not to judge: times and ratios only, without libiomp5 and the A/A runs")
     parser.add_argument("--seed", type=int, default=1, help="of the random orders and the bootstrap (default 1)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="default build/bench/WHAT.json")
-    parser.add_argument("--write-docs", action="store_true", help="put the table into docs/")
+    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a limit is missed or the run is void")
     options = parser.parse_args(arguments)
     options.extra = {}
@@ -186,10 +186,10 @@ def _measure(options):
     print(report.brief(judged, results) if options.brief else f"{report.terminal(judged, results)}\nJSON: {options.json}")
     if options.write_docs:
         if results.interrupted:
-            print("bench: interrupted: docs/benchmarks.md stays as it is", file=sys.stderr)
+            print("bench: interrupted: docs/results/data/speed.md stays as it is", file=sys.stderr)
         else:
-            report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", "bench-all",
-                                           report.markdown(judged, results, settings))
+            report.write_page("speed", "Speed: constructs, task benchmarks, start-up",
+                              "bench/run all --no-cutoff --write-docs", "speed", report.markdown(judged, results, settings))
     if results.interrupted:
         return 130
     if any(verdict.OURS in row.errors for row in judged.rows):

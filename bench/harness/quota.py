@@ -208,6 +208,6 @@ def run(options):
                             encoding="utf-8")
     print(f"JSON: {options.json}")
     if options.write_docs:
-        report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", "bench-quota",
-                                       f"{rounds} rounds, {compiler} build.\n\n" + report.markdown_table(headings, table))
+        report.write_page("quota", "Speed: too many threads, and CPU quotas", "bench/run quota --write-docs", "speed",
+                          f"{rounds} rounds, {compiler} build.\n\n" + report.markdown_table(headings, table))
     return 1 if options.check and failed else 0

@@ -1,9 +1,14 @@
 """The one table of a run: for the terminal, as markdown for the docs, as JSON. Formats only, measures nothing."""
 import math
+import pathlib
 import platform
 import re
+import sys
 
 from . import stats, verdict
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from data_page import write as write_page  # noqa: E402, F401  (the path has to be set first; for those who measure)
 
 COLUMNS = (verdict.OURS, *verdict.RIVALS, verdict.INTEL)
 SECTIONS = {"overhead": "constructs", "tasks": "task benchmarks", "startup": "processes"}
@@ -186,14 +191,3 @@ def as_json(judged, results, settings):
             "findings": [{"text": finding.text, "holds": finding.holds, "missing": finding.missing}
                          for finding in judged.findings],
             "rows": [row_json(row) for row in judged.rows]}
-
-
-def replace_between_markers(path, name, text):
-    """Puts text between <!-- NAME:begin --> and <!-- NAME:end --> of the document; both must be there."""
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    document = path.read_text(encoding="utf-8")
-    if document.count(begin) != 1 or document.count(end) != 1:
-        raise ValueError(f"{path} must contain {begin} and {end} once each")
-    head, rest = document.split(begin)
-    _, tail = rest.split(end)
-    path.write_text(f"{head}{begin}\n{text.rstrip()}\n{end}{tail}", encoding="utf-8")

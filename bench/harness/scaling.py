@@ -71,9 +71,9 @@ def run(options):
                             encoding="utf-8")
     print(f"JSON: {options.json}")
     if options.write_docs and errors:
-        print("bench: rows are missing: docs/scaling.md stays as it is", file=sys.stderr)
+        print("bench: rows are missing: docs/results/data/scaling.md stays as it is", file=sys.stderr)
     elif options.write_docs:
-        report.replace_between_markers(build.ROOT / "docs" / "scaling.md", "bench-scaling",
-                                       report.markdown_table(headings, table))
+        report.write_page("scaling", "Scaling: writes to shared cache lines", "bench/run scaling --write-docs", "scaling",
+                          report.markdown_table(headings, table))
     grown = [row for row in table if row[-1] in ("GROWS", "not measured")]
     return 1 if options.check and grown else 0

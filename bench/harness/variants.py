@@ -13,6 +13,7 @@ import sys
 from . import build, report, runtimes, sample, series, stats, verdict
 
 POLICY_LIMIT = 1.03
+TITLES = {"policies": "Speed: the default policy on one node", "distribute": "Speed: what taking malloc over costs"}
 
 
 def _hearth(options, name, settings=None, launcher=()):
@@ -79,7 +80,7 @@ def _compare(options, base, others, limit):
     if results.interrupted:
         return 130
     if options.write_docs:
-        report.replace_between_markers(build.ROOT / "docs" / "benchmarks.md", f"bench-{options.what}",
-                                       f"{report.machine()}; {options.threads} threads, {results.rounds} rounds.\n\n"
-                                       + report.markdown_table(headings, table))
+        report.write_page(options.what, TITLES[options.what], f"bench/run {options.what} --no-cutoff --write-docs", "speed",
+                          f"{report.machine()}; {options.threads} threads, {results.rounds} rounds.\n\n"
+                          + report.markdown_table(headings, table))
     return 1 if options.check and failed else 0

@@ -1,11 +1,14 @@
-"""docs/papers.md between its markers, and the pictures beside it, from what bin/papers computed."""
+"""The tables of docs/results/data/papers.md, and the pictures beside it, from what bin/papers computed."""
 import hashlib
+import pathlib
 import subprocess
+import sys
 
 from published import BANDWIDTHS, STREAM
 import svg
 
-BEGIN, END = "<!-- papers:begin -->", "<!-- papers:end -->"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import data_page  # noqa: E402  (the path has to be set first)
 
 FIGURE_7 = ("map", "matmul", "vecmul", "sparselu", "jacobi", "reduction")
 COMBINATIONS = ("stealing + numactl", "stealing + fine", "stealing + coarse", "locality + fine", "locality + coarse",
@@ -46,7 +49,7 @@ def models(results, root):
         file = machine["model"]
         identity, committed = blob(root, file)
         state = "committed before the runs" if committed else "**not as committed**"
-        rows.append([f"[`{name}`](../{file})", f"`{identity[:16]}`", state, str(len(machine["ranges"]))])
+        rows.append([f"[`{name}`](../../../{file})", f"`{identity[:16]}`", state, str(len(machine["ranges"]))])
     return ["## The models", "", "`git hash-object` of the files as they were read. What is not known of a machine is a range "
             "in its file; a draw takes one value of each.", "",
             *table(("machine", "blob", "state", "ranges"), rows)]
@@ -178,9 +181,4 @@ def write(results, page, folder, root):
     folder.mkdir(parents=True, exist_ok=True)
     body = [*models(results, root), *claims(results), *benchmarks(results, folder), *tiles(results, folder),
             *migrations(results, folder)]
-    text = page.read_text()
-    before, found, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not found or not ended:
-        raise SystemExit(f"{page}: the markers \"{BEGIN}\" and \"{END}\" are not there, in this order")
-    page.write_text(before + BEGIN + "\n\n" + "\n".join(body).rstrip() + "\n\n" + END + after)
+    data_page.write(page, "The papers' claims, simulated", "make papers", "papers", "\n".join(body))

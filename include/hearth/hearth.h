@@ -121,7 +121,7 @@ size_t hearth_bytes_by_location(const void* begin, size_t length, size_t* bytes,
 /* A task runs where its data lies when Hearth knows its data: its footprint. The depend clause tells it (and,
  * with clang, the affinity clause, which is better); these calls tell what clauses cannot. What they say wins
  * over clauses. It is a hint: a wrong one costs time, never correctness, and the memory is never read or
- * written by the call. `hearth check` compares footprints with what tasks really touch; docs/footprints.md
+ * written by the call. `hearth check` compares footprints with what tasks really touch; docs/guide/say-what-tasks-touch.md
  * says which to use when.
  *
  * A call is about the next task that the calling task makes, whatever it does before that; several calls add

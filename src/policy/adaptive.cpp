@@ -6,7 +6,7 @@
 // Where a location has more than its part, its tasks go to the next best. And a thief's patience is in
 // proportion to what a task loses elsewhere: tasks that mostly compute are taken as soon as they would wait.
 //
-// docs/adaptive.md says what that is worth, and on what it was tuned.
+// docs/results/adaptive.md says what that is worth, and on what it was tuned.
 #include <algorithm>
 
 #include "policy/policies.h"

@@ -1,7 +1,7 @@
 // A log of decisions: what TaskPolicy::deal() was shown, and what it answered, as lines of JSON.
 //
 // The runtime and the simulator write theirs with these functions, so that their logs can be compared line by
-// line. A log is a head, a line for each decision, and an end; docs/policies.md has the fields. Everything
+// line. A log is a head, a line for each decision, and an end; docs/reference/decision-log.md has the fields. Everything
 // here is pure text in the caller's memory; a DecisionBudget belongs to whoever writes the log.
 #pragma once
 

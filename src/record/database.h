@@ -1,4 +1,4 @@
-// A recording as one SQLite file: docs/recording.md describes its tables and views.
+// A recording as one SQLite file: docs/reference/recording.md describes its tables and views.
 #pragma once
 
 #include <functional>

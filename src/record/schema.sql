@@ -1,4 +1,4 @@
--- The tables and views of a recording (docs/recording.md). Times are nanoseconds since the recording began.
+-- The tables and views of a recording (docs/reference/recording.md). Times are nanoseconds since the recording began.
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE problem(place TEXT, text TEXT);
 CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, parent_pid INTEGER, runtime TEXT, host TEXT, command TEXT,

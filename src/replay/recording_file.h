@@ -1,4 +1,4 @@
-// A recording that hearth record has made, opened for reading (docs/recording.md describes the tables).
+// A recording that hearth record has made, opened for reading (docs/reference/recording.md describes the tables).
 //
 // Whoever reads one must expect anything in it: the file may have been changed or cut. One thread at a time.
 #pragma once

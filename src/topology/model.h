@@ -1,4 +1,4 @@
-// Machine models: TOML files under models/ (schema: docs/topology.md). Pure; nothing of the real machine is
+// Machine models: TOML files under models/ (schema: docs/reference/model-files.md). Pure; nothing of the real machine is
 // looked at.
 //
 // Every figure carries a mark that says where it is from (P a paper, M the papers' public code, S a public

@@ -52,12 +52,12 @@ class Env(unittest.TestCase):
 
 
 class Manual(unittest.TestCase):
-    page = (SOURCE / "docs/man/libhearth.7").read_text()
+    page = (SOURCE / "docs/reference/libhearth.7").read_text()
 
     def test_every_option_is_in_libhearth_7(self):
         documented = set(re.findall(r"^\.(?:It|Li) Ev (\w+)", self.page, re.M)) | set(re.findall(r"^\.Ev (\w+)", self.page, re.M))
         for name, row in options().items():
-            self.assertIn(name, documented, "docs/man/libhearth.7 does not have it; run tools/options-to-man")
+            self.assertIn(name, documented, "docs/reference/libhearth.7 does not have it; run tools/options-to-man")
             for alias in row["aliases"]:
                 self.assertIn(alias, documented)
 
@@ -70,7 +70,7 @@ class Manual(unittest.TestCase):
                 self.assertIn(re.sub(r"\s+", " ", row[key]), plain, f"{name}: {key}; run tools/options-to-man")
 
     def test_options_of_the_command_line_are_in_hearth_1(self):
-        page = (SOURCE / "docs/man/hearth.1").read_text()
+        page = (SOURCE / "docs/reference/hearth.1").read_text()
         for subcommand in ("run", "env", "topo", "sim"):
             text = hearth(subcommand, "--help").stdout
             self.assertIn(f".Cm {subcommand}", page)

@@ -1,7 +1,7 @@
 // Counting writes to lines that several threads use, in the build that -DHEARTH_COUNT_SHARED_WRITES makes.
 //
 // Two cores say nothing about 96, but the number of writes to shared lines per construct does:
-// docs/scaling.md shows it for 2 to 64 threads. Each thread counts for itself; in every other build the calls
+// docs/results/scaling.md shows it for 2 to 64 threads. Each thread counts for itself; in every other build the calls
 // vanish.
 #pragma once
 

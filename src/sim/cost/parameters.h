@@ -1,5 +1,5 @@
 // What the simulator needs to know of a machine beyond topology::Machine: the table [simulator] of a model
-// file (schema: docs/simulator.md). Pure; the reader checks every figure and refuses one without a source
+// file (schema: docs/reference/model-files.md). Pure; the reader checks every figure and refuses one without a source
 // mark.
 #pragma once
 

@@ -121,7 +121,7 @@ def rows(hearth, seeds, data, wanted=re.compile("")):
 
 
 def table(results):
-    """Rows of the table in docs/simulator.md."""
+    """Rows of the table in docs/results/data/simulator-shares.md."""
     lines = ["| benchmark, distribution | policy | counted: local | simulated: local | points | misses by counted |",
              "|---|---|---|---|---|---|"]
     for row in results:

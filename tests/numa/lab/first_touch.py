@@ -103,7 +103,7 @@ def run(topology, chosen, hearth, repeats=5, on_boot=None, on_measured=None, hug
 
 
 def table(results):
-    """Rows of the table in docs/locality.md; remote misses in thousands."""
+    """Rows of the table in docs/results/data/locality-tasks.md; remote misses in thousands."""
     rows = ["| | " + " | ".join(f"{way}: remote | busiest node" for way in WAYS) + " |", "|---|" + "---|" * (2 * len(WAYS))]
     for case, group in itertools.groupby(results, key=lambda one: one.case):
         by_way = {one.way: one for one in group}

@@ -144,7 +144,7 @@ def _ratio(value, base):
 
 
 def table(results):
-    """Rows of the table in docs/locality.md; remote misses in thousands."""
+    """Rows of the table in docs/results/data/locality-las.md; remote misses in thousands."""
     rows = ["| benchmark, distribution | best | locality | by best | in the model | local | heaviest | work stealing | heaviest "
             "| stock runtime | heaviest |",
             "|---|---|---|---|---|---|---|---|---|---|---|"]

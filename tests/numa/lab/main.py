@@ -10,9 +10,16 @@ import time
 from . import agree, checks, demo, first_touch, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
+sys.path.append(str(parts.ROOT / "tools"))
+import data_page  # noqa: E402  (the path has to be set first)
+
 NAMES = {"hearth": "Hearth"}
 HEADING = "Last-level-cache misses of tasks that rewrite blocks"
-DOCS = parts.ROOT / "docs" / "locality.md"
+# --write-docs: suite -> name and title of the page in docs/results/data.
+PAGES = {"blocks": ("locality-blocks", "Locality: tasks that rewrite blocks"),
+         "loops": ("locality-loops", "Locality: loops that rewrite blocks"),
+         "tasks": ("locality-tasks", "Locality: task benchmarks with their memory distributed"),
+         "las": ("locality-las", "Locality: six benchmarks with data distribution")}
 
 
 @dataclasses.dataclass
@@ -74,7 +81,7 @@ def _parser():
     bench.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
     bench.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix")
     bench.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw the first case of each compiler, stock runtime and Hearth side by side")
-    bench.add_argument("--write-docs", action="store_true", help="put the table into docs/locality.md")
+    bench.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
     execute = command("exec", "one command in one machine, its output and status")
     execute.add_argument("--topology", type=_named, default=TOPOLOGIES["8x1"], metavar="NAME")
@@ -99,7 +106,7 @@ def _parser():
     agreement.add_argument("--seeds", type=int, default=60)
     agreement.add_argument("--check", action="store_true",
                            help=f"end with 1 if a simulated band lies more than {agree.POINTS} points from what was counted")
-    agreement.add_argument("--write-docs", action="store_true", help="put the table into docs/simulator.md")
+    agreement.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
     command("prepare", "fetch and build what the machines need, boot nothing")
     return parser
@@ -157,7 +164,7 @@ def _bench_las(options, hearth):
             for one in results]) + "\n")
     print(las.table(results), end="")
     if options.write_docs:
-        _write_docs(las.table(results), "las-bench")
+        _write_docs(options.suite, las.table(results))
     return 0
 
 
@@ -179,7 +186,7 @@ def _bench_tasks(options, hearth):
                                              "matrices": [each.memory for each in one.matrices]} for one in results]) + "\n")
     print(first_touch.table(results), end="")
     if options.write_docs:
-        _write_docs(first_touch.table(results), "tasks-bench")
+        _write_docs(options.suite, first_touch.table(results))
     return 0
 
 
@@ -219,16 +226,13 @@ def _bench(options):
         options.svg.write_text(matrix.as_svg(rows, HEADING))
     print(measure.table(results, options.huge_pages != "never" and not options.balancing), end="")
     if options.write_docs:
-        _write_docs(measure.table(results), "loops-bench" if options.suite == "loops" else "numa-bench")
+        _write_docs(options.suite, measure.table(results))
     return 0
 
 
-def _write_docs(table, place, page=DOCS):
-    text = page.read_text()
-    marks = re.compile(rf"(<!-- {place}:begin -->\n).*(<!-- {place}:end -->)", re.S)
-    if not marks.search(text):
-        raise parts.MissingPart(f"{page.name} has no place for the table")
-    page.write_text(marks.sub(lambda match: match.group(1) + table + match.group(2), text))
+def _write_docs(suite, table):
+    name, title = PAGES[suite]
+    data_page.write(name, title, f"tests/numa/run bench --suite {suite} --write-docs", "locality", table)
 
 
 def _agree(options):
@@ -239,7 +243,8 @@ def _agree(options):
     print(f"{sum(row.agrees for row in found)} of {len(found)} within {agree.POINTS} points; "
           f"{sum(row.apart <= agree.POINTS for row in found)} bands within {agree.POINTS} points of what was counted")
     if options.write_docs:
-        _write_docs(agree.table(found), "agreement", DOCS.with_name("simulator.md"))
+        data_page.write("simulator-shares", "Simulator: local shares, simulated and counted",
+                        "tests/numa/run agree --write-docs", "simulator", agree.table(found))
     return 1 if options.check and any(row.apart > agree.POINTS for row in found) else 0
 
 

@@ -161,7 +161,7 @@ def run(topology, chosen, hearth, repeats=5, runtimes=None, on_boot=None, on_mea
 
 
 def table(results, with_best=False):
-    """Rows of the table in docs/locality.md: a case each, columns per runtime. With the best assignment: what it finds at
+    """Rows of the table in docs/results/data/locality-blocks.md: a case each, columns per runtime. With the best assignment: what it finds at
     home where Hearth ran, and Hearth's share relative to that."""
     rows = ["| blocks of 128 KiB | stock runtime | local | heaviest thread | Hearth: local | heaviest thread |",
             "|---|---|---|---|---|---|"]

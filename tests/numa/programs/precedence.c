@@ -1,4 +1,4 @@
-// Who wins: docs/precedence.md, row by row, on this very kernel. What the process was given (a cgroup,
+// Who wins: docs/reference/precedence.md, row by row, on this very kernel. What the process was given (a cgroup,
 // taskset, numactl) and what it was told (variables) stand in the cases; each argument names an outcome that
 // has to be found, and is documented below at the function that looks. Node i has CPU i on this machine.
 //
