@@ -48,6 +48,57 @@ class Rooms(unittest.TestCase):
         self.assertEqual(self.check({}).returncode, 1)
 
 
+class Sizes(unittest.TestCase):
+    def check(self, text, name="runtime/a.cpp"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            return run(TOOLS / "check-sizes", folder)
+
+    @staticmethod
+    def block(head, lines):
+        """A block of so many lines, head and closing brace included."""
+        return head + " {\n" + "  step();\n" * (lines - 2) + "}\n"
+
+    def test_500_lines_pass_and_501_fail_with_name_and_count(self):
+        self.assertEqual(self.check("int x;\n" * 500).returncode, 0)
+        result = self.check("int x;\n" * 501)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"runtime/a\.cpp: 501 lines")
+
+    def test_a_function_of_80_lines_passes_and_one_of_81_fails_with_name_and_count(self):
+        self.assertEqual(self.check(self.block("void small(int a)", 80)).returncode, 0)
+        result = self.check(self.block("void large(int a)", 81))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a.cpp:1: large() has 81 lines", result.stdout)
+
+    def test_members_templates_and_constructors_are_functions(self):
+        for head, name in (("int Machine::find(int a) const noexcept", "Machine::find"),
+                           ("template <typename T, int (*f)(T)>\nint walk(T a)", "walk"),
+                           ("Machine::Machine(int a) : a_{a}, b_(a)", "Machine::Machine"),
+                           ("bool operator==(const A& a, const A& b)", "operator=="),
+                           ("void on(std::string_view text = {})", "on"),
+                           ('extern "C" [[gnu::visibility("default")]] void exported(void)', "exported")):
+            for text in (self.block(head, 90), self.block("struct Outer", 3).replace("  step();", self.block(head, 90))):
+                result = self.check(text)
+                self.assertEqual(result.returncode, 1, text[:80])
+                self.assertIn(name + "()", result.stdout)
+
+    def test_types_namespaces_and_tables_are_no_functions(self):
+        for head in ("namespace hearth::rt", "class alignas(64) Machine : public Base", "enum class Kind : int",
+                     'extern "C"', "constexpr Row kTable[] ="):
+            self.assertEqual(self.check(self.block(head, 200)).returncode, 0, head)
+
+    def test_braces_in_strings_comments_and_characters_do_not_count(self):
+        body = """  a("{{", '{');  // {{{\n  /* { */ b(R"x({{{)x");\n"""
+        text = ("void f(int a) {\n" + body + "}\n") * 60
+        self.assertEqual(self.check(text).returncode, 0, self.check(text).stdout)
+
+    def test_an_empty_tree_is_no_success(self):
+        self.assertEqual(self.check("", "a.txt").returncode, 1)
+
+
 class Library(unittest.TestCase):
     def check(self, source, *options):
         with tempfile.TemporaryDirectory() as folder:
