@@ -4,7 +4,8 @@
 #   hearth_shared_flags    the link of libhearth.so itself: only libc and the loader, never unloaded
 #   hearth_tool_flags      programs and tests: ordinary C++20
 #
-# Debug builds keep assert(); RelWithDebInfo is -O2 -g without NDEBUG games: HEARTH_ASSERT decides by HEARTH_DEBUG.
+# The library's own assertions are those of base/assert.h. Their level is HEARTH_ASSERT_LEVEL, and 3 in targets with
+# the property HEARTH_CHECKED: copies of the rooms for their unit tests (HearthRooms.cmake).
 find_package(Threads REQUIRED)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -18,6 +19,19 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+set(HEARTH_ASSERT_LEVEL "" CACHE STRING
+    "Assertions of the library: 0 none, 1 cheap ones, 2 also invariants, 3 also whole structures; empty: 2 in Debug and under sanitizers, else 0")
+set_property(CACHE HEARTH_ASSERT_LEVEL PROPERTY STRINGS "" 0 1 2 3)
+set(hearth_assert_level "${HEARTH_ASSERT_LEVEL}")
+if(hearth_assert_level STREQUAL "")
+  set(hearth_assert_level 0)
+  if(HEARTH_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(hearth_assert_level 2)
+  endif()
+elseif(NOT hearth_assert_level MATCHES "^[0-3]$")
+  message(FATAL_ERROR "HEARTH_ASSERT_LEVEL is '${HEARTH_ASSERT_LEVEL}'; legal: 0, 1, 2, 3 or empty")
+endif()
+
 add_library(hearth_warnings INTERFACE)
 target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -Wvla
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
@@ -25,7 +39,8 @@ target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wshadow -Wpointe
 add_library(hearth_common_flags INTERFACE)
 target_include_directories(hearth_common_flags INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
                            "${PROJECT_BINARY_DIR}/generated")
-target_compile_definitions(hearth_common_flags INTERFACE _GNU_SOURCE HEARTH_VERSION="${PROJECT_VERSION}" $<$<CONFIG:Debug>:HEARTH_DEBUG=1>)
+target_compile_definitions(hearth_common_flags INTERFACE _GNU_SOURCE HEARTH_VERSION="${PROJECT_VERSION}"
+                           HEARTH_ASSERT_LEVEL=$<IF:$<BOOL:$<TARGET_PROPERTY:HEARTH_CHECKED>>,3,${hearth_assert_level}>)
 target_link_libraries(hearth_common_flags INTERFACE hearth_warnings Threads::Threads)
 if(HEARTH_SANITIZE)
   target_compile_options(hearth_common_flags INTERFACE -fsanitize=${HEARTH_SANITIZE} -fno-omit-frame-pointer)

@@ -4,6 +4,10 @@
 # hearth_part(<room> SOURCES <files>)
 #   Adds the files of a room inside the room, from the CMakeLists.txt in its folder.
 #
+# hearth_checked_room(<room>)
+#   hearth_<room>_checked: the room's files again, with all assertions on, for its unit tests. It depends on the checked copies of
+#   the rooms below where there are any, so that no program has a function twice.
+#
 # hearth_unit_test(<name> SOURCES <files> [LIBRARIES <targets>])
 #   One GoogleTest program bin/tests/<name>; each of its tests is a ctest of its own, labelled "unit".
 include(GoogleTest)
@@ -21,6 +25,31 @@ endfunction()
 function(hearth_part room)
   cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
   target_sources(hearth_${room} PRIVATE ${arg_SOURCES})
+endfunction()
+
+function(hearth_checked_room room)
+  set(plain hearth_${room})
+  get_target_property(sources ${plain} SOURCES)
+  get_target_property(folder ${plain} SOURCE_DIR)
+  list(TRANSFORM sources PREPEND "${folder}/" REGEX "^[^/]")
+  add_library(${plain}_checked STATIC EXCLUDE_FROM_ALL ${sources})
+  set_target_properties(${plain}_checked PROPERTIES POSITION_INDEPENDENT_CODE ON HEARTH_CHECKED ON)
+  get_target_property(links ${plain} LINK_LIBRARIES)
+  get_target_property(interface ${plain} INTERFACE_LINK_LIBRARIES)
+  foreach(library IN LISTS links)
+    set(scope PRIVATE)
+    if(library IN_LIST interface)
+      set(scope PUBLIC)
+    endif()
+    if(TARGET ${library}_checked)
+      set(library ${library}_checked)
+    endif()
+    target_link_libraries(${plain}_checked ${scope} ${library})
+  endforeach()
+  get_target_property(includes ${plain} INTERFACE_INCLUDE_DIRECTORIES)
+  if(includes)
+    target_include_directories(${plain}_checked SYSTEM PUBLIC ${includes})
+  endif()
 endfunction()
 
 function(hearth_unit_test name)
