@@ -3,7 +3,7 @@
 // The table is constant. OptionReader collects what an environment says, in one pass, without copying or
 // judging; turning texts into values is the business of runtime/settings/settings.h, and `hearth env`, OMP_DISPLAY_ENV
 // and libhearth(7) all show what stands here. To add an option: an id, a row at the same place of the table,
-// and the code in settings.cpp that reads it.
+// and the code in runtime/settings/parse.cpp that reads it.
 #pragma once
 
 #include <cstddef>

@@ -32,8 +32,7 @@ enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
 // In the order of policy::policy_at().
 enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache, adaptive };
-inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache",
-                                                    "adaptive"};
+inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache", "adaptive"};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
 inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
 inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices
@@ -78,19 +77,20 @@ struct Settings {
   int num_threads_count = 0;  // 0: unset
   ProcBind proc_bind[kMaxNestingList] = {};
   int proc_bind_count = 0;  // 0: unset
-  std::string_view places;  // these four as the user wrote them: topology parses, who knows the machine;
-  std::string_view
-      kmp_affinity;  // a type in KMP_AFFINITY wins over OMP_PLACES and OMP_PROC_BIND, and they over
-  std::string_view gomp_cpu_affinity;  // GOMP_CPU_AFFINITY
-  std::string_view hw_subset;          // KMP_HW_SUBSET: what of the machine may be used at all
+  // The next four as the user wrote them: topology, which knows the machine, parses them. A type in KMP_AFFINITY wins over
+  // OMP_PLACES and OMP_PROC_BIND, and those over GOMP_CPU_AFFINITY.
+  std::string_view places;
+  std::string_view kmp_affinity;
+  std::string_view gomp_cpu_affinity;
+  std::string_view hw_subset;  // KMP_HW_SUBSET: what of the machine may be used at all
   bool dynamic = false;
-  int nested = -1;                 // OMP_NESTED: -1 unset, 0 false, 1 true
-  int max_active_levels = -1;      // OMP_MAX_ACTIVE_LEVELS: -1 unset
-  int thread_limit = 0;            // 0: unset, no limit
-  int device_thread_limit = 0;     // KMP_DEVICE_THREAD_LIMIT: threads of the whole process; 0: unset
-  int num_teams = 0;               // 0: unset
-  int teams_thread_limit = 0;      // 0: unset
-  int kmp_teams_thread_limit = 0;  // KMP_TEAMS_THREAD_LIMIT: threads of a whole league; 0: unset
+  int nested = -1;                             // OMP_NESTED: -1 unset, 0 false, 1 true
+  int max_active_levels = -1;                  // OMP_MAX_ACTIVE_LEVELS: -1 unset
+  int thread_limit = 0;                        // 0: unset, no limit
+  int device_thread_limit = 0;                 // KMP_DEVICE_THREAD_LIMIT: threads of the whole process; 0: unset
+  int num_teams = 0;                           // 0: unset
+  int teams_thread_limit = 0;                  // 0: unset
+  int kmp_teams_thread_limit = 0;              // KMP_TEAMS_THREAD_LIMIT: threads of a whole league; 0: unset
   ProcBind teams_proc_bind = ProcBind::unset;  // KMP_TEAMS_PROC_BIND: how the teams of a league are spread
   bool serial = false;                         // KMP_LIBRARY=serial: every region runs on one thread
 
@@ -111,8 +111,7 @@ struct Settings {
   placement::Kind data_distribution = placement::Kind::standard;  // OMP_DATA_DISTRIBUTION
   Distribute distribute;                                          // HEARTH_DISTRIBUTE
   bool huge_pages = false;                                        // HEARTH_HUGE_PAGES
-  std::string_view
-      allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
+  std::string_view allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
 
   // Displays and tools.
   DisplayEnv display_env = DisplayEnv::no;
@@ -127,8 +126,7 @@ struct Settings {
 };
 
 /// The affinity format when the user gives none.
-inline constexpr std::string_view kDefaultAffinityFormat =
-    "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
+inline constexpr std::string_view kDefaultAffinityFormat = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
 
 /// Turn an environment into settings. init_settings() does so for the process's own; tests and `hearth env`
 /// for others. The texts of the result point into `storage`, which must outlive them: a copy of what they
