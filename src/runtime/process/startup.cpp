@@ -1,10 +1,13 @@
 #include "runtime/process/startup.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "memory/allocators.h"
@@ -47,7 +50,11 @@ constexpr std::int64_t kDefaultSpinNs =
 constexpr std::int64_t kScarceSpinNs =
     3'000;  // under a quota, where time is short: about the cost of a futex round trip
 
-pthread_once_t once = PTHREAD_ONCE_INIT;
+// Start-up has two stages. In the second one the program's tool is at work, which may call the runtime.
+pthread_once_t runtime_once = PTHREAD_ONCE_INIT;
+pthread_once_t tools_once = PTHREAD_ONCE_INIT;
+std::atomic<bool> started{false};        // both stages are over; release, for the acquire in initialize()
+std::atomic<pid_t> tools_starter{0};     // the thread in the second stage, which asks for itself only
 pthread_key_t exit_key;
 
 void release_root(Thread* self) {
@@ -150,7 +157,7 @@ void name_foreign_runtime(void*, const char* path, bool bound) {
       path);
 }
 
-void initialize_once() {
+void start_runtime() {
   read_settings();
   pthread_key_create(&exit_key, on_thread_exit);
   pthread_atfork(nullptr, nullptr, in_fork_child);
@@ -164,10 +171,29 @@ void initialize_once() {
   memory::take_over_malloc({.kind = settings().distribute.kind,
                             .least = settings().distribute.least,
                             .huge = settings().huge_pages});
-  events::start_tool();
+}
+
+pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+// A tool's initializer may have made a root thread of its own and run regions. The tool has heard nothing of
+// them: it hears of the thread now, and of workers when new ones are started.
+void introduce_starter() {
+  Thread* self = Thread::current_or_null();
+  if (self == nullptr || !events::active()) return;
+  pause_resources(self);
+  events::thread_begin(self, ompt_thread_initial);
+  events::initial_task_begin(self);
+}
+
+void start_tools() {
+  tools_starter.store(this_thread(), std::memory_order_relaxed);
+  const bool tool = events::start_tool();
   decisions::start();
-  if (check::on || decisions::on) events::active_word = true;
+  events::active_word = tool || check::on || decisions::on;
+  introduce_starter();
   display_at_start(display_facts());
+  tools_starter.store(0, std::memory_order_relaxed);
+  started.store(true, std::memory_order_release);
 }
 
 // A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over
@@ -208,10 +234,19 @@ void events::close_tool() {
   finish_tool();
 }
 
-void initialize() { pthread_once(&once, initialize_once); }
+void initialize() {
+  if (HEARTH_LIKELY(started.load(std::memory_order_acquire))) return;
+  pthread_once(&runtime_once, start_runtime);
+  // The tool calls from its initializer, or from a region there, whose threads are known. All others wait, or
+  // the tool would hear of the ends of what it has not seen begin.
+  if (Thread::current_or_null() != nullptr) return;
+  if (tools_starter.load(std::memory_order_relaxed) == this_thread()) return;
+  pthread_once(&tools_once, start_tools);
+}
 
 Thread* register_root_thread() {
   initialize();
+  if (tls_thread != nullptr) return tls_thread;  // registered from a tool's initializer
   Thread* self = make_thread_object();
   if (self == nullptr) fatal("out of memory: a thread of the program cannot be registered");
   self->is_root = true;

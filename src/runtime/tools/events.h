@@ -24,7 +24,7 @@ struct Dependence;
 
 namespace hearth::rt::events {
 
-/// A tool is active. Written once, before the first region.
+/// A tool is active. Written once, before the program's first region.
 extern bool active_word;
 inline bool active() { return HEARTH_UNLIKELY(active_word); }
 
@@ -148,8 +148,10 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 [[gnu::cold]] void lock_destroy(Thread* self, ompt_mutex_t kind, const void* lock);
 [[gnu::cold]] void nest_lock(Thread* self, ompt_scope_endpoint_t endpoint, const void* lock);
 
-/// Look for a tool (OMP_TOOL, ompt_start_tool, OMP_TOOL_LIBRARIES) and start it. From initialize().
-void start_tool();
+/// Look for a tool (OMP_TOOL, ompt_start_tool, OMP_TOOL_LIBRARIES) and start it. From initialize(). True: there is
+/// one, and from now on the caller sets `active_word`. Until then it hears of nothing, as the runtime may be
+/// called from its initializer.
+bool start_tool();
 /// End of the process, or ompt_finalize_tool.
 void finish_tool();
 /// The program's thread asks for the end of the tool, or the process ends: the workers' last events, then

@@ -318,19 +318,18 @@ ompt_start_tool_result_t* find_tool() {
 
 }  // namespace
 
-void start_tool() {
+bool start_tool() {
   report("----- START LOGGING OF TOOL REGISTRATION -----\n");
   ompt_start_tool_result_t* result = find_tool();
   report("----- END LOGGING OF TOOL REGISTRATION -----\n");
-  if (result == nullptr) return;
-  tool = result;
-  active_word = true;
+  if (result == nullptr) return false;
   if (result->initialize(lookup, 0, &result->tool_data) == 0) {
-    active_word = false;
-    tool = nullptr;
     footprint_callback = nullptr;
     return_callback = nullptr;
+    return false;
   }
+  tool = result;
+  return true;
 }
 
 void finish_tool() {
