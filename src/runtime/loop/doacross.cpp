@@ -1,13 +1,15 @@
 #include "runtime/loop/doacross.h"
 
+#include <cinttypes>
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
-#include "runtime/tools/events.h"
+#include "runtime/loop/workshare.h"
 #include "runtime/sync/shared_writes.h"
 #include "runtime/sync/wait.h"
-#include "runtime/loop/workshare.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -53,6 +55,7 @@ std::uint64_t* new_shape(LoopState& loop, std::size_t words) {
 void begin(Thread* self, std::size_t dims) {
   LoopState& loop = self->member->loop;
   if (HEARTH_UNLIKELY(loop.doacross != nullptr)) doacross_end(self);
+  HEARTH_ASSERT(dims != 0, "a doacross loop of no dimensions, in member %d", self->tid);
   loop.doacross_dims = static_cast<std::uint32_t>(dims);
   loop.doacross = enter_share(self);
 }
@@ -103,9 +106,13 @@ void rows_post(Thread* self, const std::uint64_t* indices) {
   if (loop.doacross == nullptr) return;
   if (events::active()) events::doacross(self, ompt_dependence_type_source, indices, loop.doacross_dims);
   count_shared_write();
+  Word& row = words_of(loop)[indices[0] * loop.doacross_shape[0]];
+  const std::uint64_t done = inner_index(loop, indices) + 1;
+  HEARTH_ASSERT(row.load(std::memory_order_relaxed) <= done,
+                "row %" PRIu64 " has come to %" PRIu64 " already, and posts %" PRIu64, indices[0],
+                row.load(std::memory_order_relaxed), done);
   // Release: pairs with the load in rows_wait(). Only the member that runs the row stores, in rising order.
-  words_of(loop)[indices[0] * loop.doacross_shape[0]].store(inner_index(loop, indices) + 1,
-                                                            std::memory_order_release);
+  row.store(done, std::memory_order_release);
   self->team->events.notify_all();
 }
 

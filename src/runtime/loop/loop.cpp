@@ -23,6 +23,9 @@
 // taken one by one.
 #include "runtime/loop/loop.h"
 
+#include <cinttypes>
+
+#include "base/assert.h"
 #include "runtime/loop/loop_affinity.h"
 #include "runtime/loop/loop_ranges.h"
 #include "runtime/loop/ordered.h"
@@ -92,6 +95,8 @@ bool take_from_own_range(Thread* self) {
       }
       range = {generation, static_cast<std::uint32_t>(block.first), static_cast<std::uint32_t>(block.end)};
     }
+    HEARTH_ASSERT(range.begin <= range.end && range.end <= loop.units, "the own range is [%u, %u) of %" PRIu64 " units",
+                  range.begin, range.end, loop.units);
     const std::uint32_t left = range.end - range.begin;
     if (taken == 0) taken = reserve_of(loop, left, 1);
     const std::uint32_t now = taken < left ? taken : left;
@@ -104,6 +109,14 @@ bool take_from_own_range(Thread* self) {
     }
     taken = 0;
   }
+}
+
+[[maybe_unused]] std::uint64_t own_word(Thread* self) {
+  return range_of(self->team, self->member->loop.number, self->tid).word.load(std::memory_order_relaxed);
+}
+[[maybe_unused]] bool is_open_and_empty(Thread* self) {
+  const Range range = Range::of(own_word(self));
+  return range.generation == generation_of(self->member->loop.number) && range.begin >= range.end;
 }
 
 // Half of what a victim has left; the part that is not reserved at once becomes the thief's own range.
@@ -128,6 +141,8 @@ bool steal_units(Thread* self) {
         break;
       }
       if (range.begin >= range.end) break;
+      HEARTH_ASSERT(range.end <= loop.units, "the range of member %d is [%u, %u) of %" PRIu64 " units", victim,
+                    range.begin, range.end, loop.units);
       const std::uint32_t middle = range.begin + (range.end - range.begin) / 2;
       count_shared_write();
       if (theirs.compare_exchange_weak(seen, Range{generation, range.begin, middle}.word(),
@@ -139,6 +154,8 @@ bool steal_units(Thread* self) {
         const std::uint32_t taken = reserve_of(loop, range.end - middle, 1);
         put_in_reserve(loop, middle, middle + taken);
         // Ours is empty, so nobody else writes it.
+        HEARTH_ASSERT_INVARIANT(is_open_and_empty(self), "the own range is %#" PRIx64 ", generation %u", own_word(self),
+                                generation);
         count_shared_write();
         range_of(team, loop.number, self->tid)
             .word.store(Range{generation, middle + taken, range.end}.word(), std::memory_order_relaxed);
@@ -211,6 +228,8 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
   const auto members = static_cast<std::uint64_t>(team->size);
   // A cancelled loop that was left without a word.
   if (HEARTH_UNLIKELY(loop.kind != LoopKind::none || loop.share != nullptr)) end_loop(self);
+  HEARTH_ASSERT(self == self->member->thread && self->tid < team->size, "member %d of %d is in the hands of thread %d",
+                self->tid, int{team->size}, self->gtid);
   loop.trip = loop.dealt = trip;
   loop.next = loop.end = 0;
   loop.ordered = plan.ordered;
@@ -336,6 +355,8 @@ void end_loop(Thread* self) {
   }
   forget(loop);
   if (HEARTH_UNLIKELY(loop.share != nullptr || loop.own_memory != nullptr)) end_share(self);
+  HEARTH_ASSERT(loop.kind == LoopKind::none && loop.share == nullptr && loop.own_memory == nullptr,
+                "the loop has ended in state %d", static_cast<int>(loop.kind));
 }
 
 }  // namespace hearth::rt

@@ -6,11 +6,13 @@
 // protocols.
 #pragma once
 
+#include <cinttypes>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cpu.h"
-#include "runtime/state/thread.h"
 #include "runtime/loop/workshare.h"
+#include "runtime/state/thread.h"
 
 namespace hearth::rt {
 
@@ -56,6 +58,8 @@ inline bool next_chunk(Thread* self, std::uint64_t& first, std::uint64_t& count)
   if (HEARTH_UNLIKELY(loop.next == loop.end) && !refill(self)) return false;
   first = loop.next;
   count = loop.end - loop.next;
+  HEARTH_ASSERT(loop.next < loop.end && loop.end <= loop.trip,
+                "the reserve is [%" PRIu64 ", %" PRIu64 ") of %" PRIu64 " iterations", loop.next, loop.end, loop.trip);
   if (loop.chunk != 0 && count > loop.chunk) count = loop.chunk;
   loop.next += count;
   return true;

@@ -1,11 +1,13 @@
 #include "runtime/loop/loop_affinity.h"
 
+#include <cinttypes>
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
-#include "runtime/loop/loop_ranges.h"
 #include "runtime/locality/neighbourhood.h"
+#include "runtime/loop/loop_ranges.h"
 #include "runtime/sync/shared_writes.h"
 
 namespace hearth::rt {
@@ -142,6 +144,8 @@ bool choose(Thread* self) {
     }
   }
   if (seen >> 8 != loop.instance) return false;
+  HEARTH_ASSERT((seen & 0xff) < LoopMemory::kLoops, "instance %" PRIu64 " uses loop %u of %u", loop.instance,
+                static_cast<unsigned>(seen & 0xff), LoopMemory::kLoops);
   loop.past = &memory.loops[seen & 0xff];
   return true;
 }
@@ -190,6 +194,9 @@ struct Search {
     const std::uint32_t i = start + n;
     return i < loop.parts ? i : i - loop.parts;
   }
+  Range own_range() const {
+    return Range::of(range_of(self->team, loop.number, self->tid).word.load(std::memory_order_relaxed));
+  }
   bool is_free(std::uint32_t i) const {
     return past.claims[i].load(std::memory_order_relaxed) >> 8 < loop.instance;
   }
@@ -225,6 +232,7 @@ struct Search {
 };
 
 bool Search::claim(std::uint32_t i) {
+  HEARTH_ASSERT(i < loop.parts && loop.parts <= kMostParts, "part %u of %u", i, loop.parts);
   std::atomic<std::uint64_t>& word = past.claims[i];
   const std::uint8_t home = past.homes[i].load(std::memory_order_relaxed);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -266,6 +274,9 @@ void Search::keep(std::uint64_t begin, std::uint64_t end, std::uint64_t amount) 
   put_in_reserve(loop, begin, begin + amount);
   if (loop.alone || begin + amount == end) return;
   // Ours is empty, so nobody else writes it.
+  HEARTH_ASSERT_INVARIANT(own_range().generation == generation_of(loop.number) && own_range().begin >= own_range().end,
+                          "the own range is [%u, %u) of generation %u, the loop's is %u", own_range().begin,
+                          own_range().end, own_range().generation, generation_of(loop.number));
   count_shared_write();
   range_of(self->team, loop.number, self->tid)
       .word.store(Range{generation_of(loop.number), static_cast<std::uint32_t>(begin + amount),

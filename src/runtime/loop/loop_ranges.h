@@ -6,13 +6,15 @@
 #pragma once
 
 #include <atomic>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "runtime/loop/loop.h"
-#include "runtime/state/team.h"
 #include "runtime/loop/workshare.h"
+#include "runtime/state/team.h"
 
 namespace hearth::rt::ranges {
 
@@ -88,6 +90,9 @@ inline std::uint32_t reserve_of(LoopState& loop, std::uint64_t remaining, std::u
 }
 
 inline void put_in_reserve(LoopState& loop, std::uint64_t begin, std::uint64_t end) {
+  HEARTH_ASSERT(loop.next == loop.end && begin <= end && end <= loop.units,
+                "units [%" PRIu64 ", %" PRIu64 ") of %" PRIu64 ", while [%" PRIu64 ", %" PRIu64 ") is in the reserve",
+                begin, end, loop.units, loop.next, loop.end);
   loop.next = begin * loop.unit;
   loop.end = end == loop.units ? loop.dealt : end * loop.unit;
 }

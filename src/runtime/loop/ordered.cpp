@@ -1,8 +1,11 @@
 #include "runtime/loop/ordered.h"
 
+#include <cinttypes>
+
+#include "base/assert.h"
+#include "runtime/loop/workshare.h"
 #include "runtime/sync/shared_writes.h"
 #include "runtime/sync/wait.h"
-#include "runtime/loop/workshare.h"
 
 namespace hearth::rt {
 namespace {
@@ -16,6 +19,11 @@ void wait_for_turn(Thread* self, const LoopState& loop) {
 }
 
 void pass_on(Thread* self, LoopState& loop) {
+  HEARTH_ASSERT(
+      loop.ordered_first < loop.ordered_end &&
+          (loop.share->turn.load(std::memory_order_relaxed) == loop.ordered_first || construct_cancelled(self)),
+      "iterations [%" PRIu64 ", %" PRIu64 ") pass on the turn of %" PRIu64, loop.ordered_first, loop.ordered_end,
+      loop.share->turn.load(std::memory_order_relaxed));
   loop.ordered_passed = true;
   count_shared_write();
   loop.share->turn.store(loop.ordered_end,

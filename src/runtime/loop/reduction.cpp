@@ -1,9 +1,10 @@
 #include "runtime/loop/reduction.h"
 
+#include "base/assert.h"
+#include "runtime/loop/workshare.h"
 #include "runtime/sync/lock.h"
 #include "runtime/sync/shared_writes.h"
 #include "runtime/sync/wait.h"
-#include "runtime/loop/workshare.h"
 
 namespace hearth::rt {
 namespace {
@@ -31,6 +32,8 @@ bool combine_tree(Thread* self, void* data, void (*combine)(void*, void*)) {
   }
   if (tid == 0) return true;
   std::atomic<void*>& mine = cells[tid].data;
+  HEARTH_ASSERT(mine.load(std::memory_order_relaxed) == nullptr, "what member %d gave last, %p, was not combined yet",
+                tid, mine.load(std::memory_order_relaxed));
   count_shared_write();
   mine.store(data, std::memory_order_release);
   team->events.notify_all();
@@ -59,6 +62,8 @@ ReduceStep reduce_begin(Thread* self, void* data, void (*combine)(void*, void*),
 }
 
 void reduce_end(Thread* self, Lock& lock) {
+  HEARTH_ASSERT(self->member->loop.reduce_method != kLock || lock.is_locked(), "member %d combines without the lock",
+                self->tid);
   if (self->member->loop.reduce_method == kLock) lock.unlock();
   self->member->loop.reduce_method = kAlone;
 }

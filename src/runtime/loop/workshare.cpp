@@ -1,9 +1,11 @@
 #include "runtime/loop/workshare.h"
 
+#include <cinttypes>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/loop_affinity.h"
@@ -51,6 +53,7 @@ void restart_workshares(Team* team) {
   if (team->size == 1) return;
   if (team->workshares == nullptr) team->workshares = make_workshares(team);
   WorkShares& all = *team->workshares;
+  HEARTH_ASSERT(team->size <= team->capacity, "a team of %d has room for %d", int{team->size}, team->capacity);
   all.counter.store(0, std::memory_order_relaxed);
   all.cancelled.store(0, std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < kSlots; ++i) {
@@ -99,10 +102,15 @@ WorkShare* enter_share(Thread* self) {
 void leave_share(Thread* self, WorkShare* share) {
   Team* team = self->team;
   const std::uint32_t number = share->number.load(std::memory_order_relaxed);
+  HEARTH_ASSERT(share == &team->workshares->slots[number % kSlots] &&
+                    static_cast<std::int32_t>(number - self->member->loop.shared) <= 0,
+                "member %d leaves construct %u, and has met %u", self->tid, number, self->member->loop.shared);
   count_shared_write();
   // acq_rel: the last to leave clears what all the others have used.
-  if (share->left.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(team->size))
-    return;
+  const std::uint32_t left = share->left.fetch_add(1, std::memory_order_acq_rel) + 1;
+  HEARTH_ASSERT(left <= static_cast<std::uint32_t>(team->size), "%u members of %d have left construct %u", left,
+                int{team->size}, number);
+  if (left != static_cast<std::uint32_t>(team->size)) return;
   empty_slot(*share);
   count_shared_write();
   share->number.store(number + kSlots, std::memory_order_release);  // pairs with the load in enter_share()
@@ -148,6 +156,9 @@ void cancel_workshare(Thread* self) {
     self->member->loop.cancelled = cancel_mark(self);
     return;
   }
+  HEARTH_ASSERT(all->cancelled.load(std::memory_order_relaxed) <= cancel_mark(self),
+                "construct %#" PRIx64 " of the future is cancelled; this one is %#" PRIx64,
+                all->cancelled.load(std::memory_order_relaxed), cancel_mark(self));
   count_shared_write();
   all->cancelled.store(cancel_mark(self), std::memory_order_relaxed);  // only the value matters
   self->team->events.notify_all();  // who waits for an ordered turn of this member

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/state/thread.h"
 
@@ -47,9 +48,23 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0) raise(signal);
 }
 
+// What a failed assertion says of its thread.
+std::size_t describe(char* text, std::size_t room) {
+  const Thread* self = Thread::current_or_null();
+  const Team* team = self == nullptr ? nullptr : self->team;
+  const int wanted = self == nullptr ? std::snprintf(text, room, " (unknown to the runtime)")
+                     : team == nullptr
+                         ? std::snprintf(text, room, " (gtid %d, in no team)", self->gtid)
+                         : std::snprintf(text, room, " (gtid %d, member %d of %d, level %d, region %u)", self->gtid,
+                                         self->tid, std::int32_t{team->size}, team->level, team->epoch());
+  if (wanted < 0) return 0;
+  return static_cast<std::size_t>(wanted) < room ? static_cast<std::size_t>(wanted) : room - 1;
+}
+
 }  // namespace
 
 void install_crash_handlers() {
+  if constexpr (HEARTH_ASSERT_LEVEL > 0) describe_threads_with(describe);
   for (const int signal : kSignals) {
     struct sigaction now = {};
     if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||

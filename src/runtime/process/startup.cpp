@@ -9,27 +9,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "memory/allocators.h"
 #include "memory/takeover.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
-#include "runtime/tools/check.h"
-#include "runtime/process/crash.h"
-#include "runtime/process/fork_child.h"
-#include "runtime/state/process.h"
-#include "runtime/state/thread.h"
-#include "runtime/tools/decisions.h"
-#include "runtime/tools/events.h"
-#include "runtime/team/initial_task.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/locality/neighbourhood.h"
-#include "runtime/team/pool.h"
+#include "runtime/process/crash.h"
+#include "runtime/process/fork_child.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
+#include "runtime/state/thread.h"
+#include "runtime/sync/wait.h"
 #include "runtime/task/tasking.h"
 #include "runtime/team/build_team.h"
+#include "runtime/team/initial_task.h"
+#include "runtime/team/pool.h"
+#include "runtime/tools/check.h"
+#include "runtime/tools/decisions.h"
+#include "runtime/tools/events.h"
 #include "runtime/tools/foreign_runtimes.h"
-#include "runtime/sync/wait.h"
 #include "topology/allowance.h"
 #include "topology/current.h"
 
@@ -66,7 +67,8 @@ void release_root(Thread* self) {
       events::thread_end(self);
     }
     disband(root);
-    contention.busy_threads.fetch_sub(1, std::memory_order_relaxed);
+    [[maybe_unused]] const std::int32_t busy = contention.busy_threads.fetch_sub(1, std::memory_order_relaxed);
+    HEARTH_ASSERT(busy >= 1, "a thread of the program ends, and %d were busy", busy);
   }
   self->root_team = nullptr;
   self->team = nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/sync/lock.h"
 
@@ -49,6 +50,7 @@ void* aligned(std::size_t bytes) {
 
 // Under variables_lock.
 Variable* variable_at(void* address) {
+  HEARTH_ASSERT(variables_lock.is_locked(), "the list of variables is searched for %p without its lock", address);
   for (Variable* v = variables; v != nullptr; v = v->next)
     if (v->address == address) return v;
   auto* v = new (must(std::malloc(sizeof(Variable)))) Variable;
@@ -112,6 +114,12 @@ void grow(Copies& copies) {
   copies = larger;
 }
 
+[[maybe_unused]] std::size_t count_entries(const Copies& copies) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < copies.places; ++i) count += copies.table[i].address != nullptr;
+  return count;
+}
+
 [[gnu::noinline]] void* make_copy(Thread* self, void* address, std::size_t size) {
   const Variable* v = name_variable(address, size);
   if (self->gtid == 0) return address;
@@ -120,8 +128,13 @@ void grow(Copies& copies) {
   if (copies.used * 2 >= copies.places) grow(copies);
   void* memory = aligned(size);
   fill(*v, memory);
+  HEARTH_ASSERT(self == tls_thread, "thread %d's copies are made by another", self->gtid);
+  HEARTH_ASSERT(place_of(copies, address).address == nullptr, "thread %d has a copy of %p", self->gtid, address);
   place_of(copies, address) = {address, memory, v};
   ++copies.used;
+  HEARTH_ASSERT(copies.used * 2 <= copies.places, "%zu copies in %zu places", copies.used, copies.places);
+  HEARTH_ASSERT_STRUCTURE(count_entries(copies) == copies.used, "%zu entries, %zu are counted", count_entries(copies),
+                          copies.used);
   return memory;
 }
 

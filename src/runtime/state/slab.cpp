@@ -5,10 +5,11 @@
 
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/log.h"
-#include "runtime/tools/check.h"
 #include "runtime/state/task.h"
 #include "runtime/state/thread.h"
+#include "runtime/tools/check.h"
 
 namespace hearth::rt {
 namespace {
@@ -30,10 +31,14 @@ void* map_chunk() {
 }
 
 // Take back everything that other threads returned, sorted into the free lists.
-void reclaim(Slab& slab) {
+void reclaim(Thread* self) {
+  Slab& slab = self->slab;
   Task* task = slab.returned.exchange(
       nullptr, std::memory_order_acquire);  // pairs with the release push in flush_away()
   while (task != nullptr) {
+    HEARTH_ASSERT(task->home == self && task->size_class < Slab::kClasses && task->is(kTaskFree),
+                  "the descriptor %p, class %u, flags %#x, has come to thread %d, which is not its home",
+                  static_cast<void*>(task), task->size_class, task->flags, self->gtid);
     Task* next = task->next_free;
     task->next_free = slab.free[task->size_class];
     slab.free[task->size_class] = task;
@@ -44,10 +49,10 @@ void reclaim(Slab& slab) {
 [[gnu::noinline]] Task* carve(Thread* self, int size_class) {
   Slab& slab = self->slab;
   if (slab.returned.load(std::memory_order_relaxed) != nullptr) {
-    reclaim(slab);
+    reclaim(self);
     if (Task* task = slab.free[size_class]) {
       slab.free[size_class] = task->next_free;
-      return task;
+      return mark_taken(task);
     }
   }
   const std::size_t size = sizeof(Task) + Slab::payload_of(size_class);
@@ -57,6 +62,8 @@ void reclaim(Slab& slab) {
     slab.fresh = chunk;
     slab.fresh_end = chunk + kChunk;
   }
+  HEARTH_ASSERT(slab.fresh_end - slab.fresh >= static_cast<std::ptrdiff_t>(size),
+                "%td bytes of the chunk are left, and %zu are needed", slab.fresh_end - slab.fresh, size);
   auto* task = new (slab.fresh) Task;
   slab.fresh += size;
   task->home = self;
@@ -72,7 +79,20 @@ Task* allocate_large(std::size_t payload) {
   return task;
 }
 
+// What another thread sends home: of one home, and no longer than a batch.
+[[maybe_unused]] int count_chain(const Thread* home, const Task* head, const Task* tail) {
+  int count = 0;
+  for (const Task* task = head; count <= Slab::kBatch; task = task->next_free) {
+    if (task->home != home) return -1;
+    ++count;
+    if (task == tail) break;
+  }
+  return count;
+}
+
 void return_chain(Thread* home, Task* head, Task* tail) {
+  HEARTH_ASSERT(tail != nullptr && home != nullptr, "a chain from %p without an end or a home",
+                static_cast<void*>(head));
   Task* old = home->slab.returned.load(std::memory_order_relaxed);
   do {
     tail->next_free = old;
@@ -91,7 +111,7 @@ Task* allocate_task_slowly(Thread* self, std::size_t payload) {
   } else {
     task = self->slab.free[size_class];
     if (HEARTH_LIKELY(task != nullptr))
-      self->slab.free[size_class] = task->next_free;
+      self->slab.free[size_class] = mark_taken(task)->next_free;
     else
       task = carve(self, size_class);
   }
@@ -111,6 +131,8 @@ void free_task_slowly(Thread* self, Task* task) {
     slab.away_home = task->home;
     slab.away_tail = task;
   }
+  HEARTH_ASSERT((slab.away_head == nullptr) == (slab.away_count == 0) && slab.away_count < Slab::kBatch,
+                "the outgoing batch counts %d", slab.away_count);
   task->next_free = slab.away_head;
   slab.away_head = task;
   ++slab.away_count;
@@ -122,6 +144,10 @@ std::size_t payload_bytes(const Task& task) {
 
 void flush_away(Thread* self) {
   Slab& slab = self->slab;
+  HEARTH_ASSERT_INVARIANT(
+      slab.away_head == nullptr || count_chain(slab.away_home, slab.away_head, slab.away_tail) == slab.away_count,
+      "of a batch of %d for thread %d, %d go there (-1: some belong elsewhere)", slab.away_count, slab.away_home->gtid,
+      count_chain(slab.away_home, slab.away_head, slab.away_tail));
   if (slab.away_head != nullptr) return_chain(slab.away_home, slab.away_head, slab.away_tail);
   slab.away_head = slab.away_tail = nullptr;
   slab.away_home = nullptr;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "runtime/state/icv.h"
 
@@ -49,6 +50,7 @@ struct Brood {
   }
   /// For the owner: one more. The counters are of no meaning before the first.
   void add() {
+    HEARTH_ASSERT(spawned < kClosed, "%u children do not fit the count", spawned);
     if (spawned++ != 0) return;
     here.store(0, std::memory_order_relaxed);
     elsewhere.store(0, std::memory_order_relaxed);
@@ -57,8 +59,11 @@ struct Brood {
   bool all_finished() const {
     if (spawned == 0) return true;
     const std::uint64_t h = here.load(std::memory_order_relaxed);
-    return finished_of(h) == spawned ||
-           finished_of(h) + finished_of(elsewhere.load(std::memory_order_acquire)) == spawned;
+    if (finished_of(h) == spawned) return true;
+    const std::uint64_t e = elsewhere.load(std::memory_order_acquire);
+    HEARTH_ASSERT(finished_of(h) + finished_of(e) <= spawned, "%u and %u of %u children have finished", finished_of(h),
+                  finished_of(e), spawned);
+    return finished_of(h) + finished_of(e) == spawned;
   }
   /// For anybody, once `spawned` cannot change any more.
   bool all_complete() const {
@@ -100,14 +105,15 @@ enum TaskFlag : std::uint32_t {
   kTaskAnnounced = 1u << 12,    // `announced` is set
   kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
   kTaskTarget = 1u << 15,
-  kTaskNoDiscard =
-      1u << 16,  // is called even when cancelled: copy constructors have run, and it alone can destroy
+  kTaskNoDiscard = 1u << 16,     // is called even when cancelled: copy constructors have run, and it alone can destroy
   kTaskFootprint = 1u << 17,     // `footprint` is set
   kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
   // Set only while a tool is active.
   kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
   kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup
+  // Set only where assertions are on.
+  kTaskFree = 1u << 31,  // the descriptor lies in a slab
 };
 
 /// What became of a detachable task so far: see detach.h.

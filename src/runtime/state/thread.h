@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/cpu.h"
 #include "runtime/state/slab.h"
@@ -80,15 +81,34 @@ inline Thread* Thread::current() {
   return self;
 }
 
+// Where assertions are on, a descriptor in a slab is marked.
+inline Task* mark_taken(Task* task) {
+  if constexpr (HEARTH_ASSERT_LEVEL > 0) {
+    HEARTH_ASSERT(task->is(kTaskFree), "the descriptor %p comes from a free list, and is in use (flags %#x)",
+                  static_cast<void*>(task), task->flags);
+    task->flags = 0;
+  }
+  return task;
+}
+inline void mark_free(Task* task) {
+  if constexpr (HEARTH_ASSERT_LEVEL > 0) {
+    HEARTH_ASSERT(!task->is(kTaskFree), "the descriptor %p is freed twice", static_cast<void*>(task));
+    task->flags = kTaskFree;
+  }
+}
+
 inline Task* allocate_task(Thread* self, std::size_t payload) {
+  HEARTH_ASSERT(self == tls_thread, "the slab belongs to thread %d", self->gtid);
   Task* task = self->slab.free[0];
   if (HEARTH_UNLIKELY(payload > Slab::payload_of(0)) || HEARTH_UNLIKELY(task == nullptr))
     return allocate_task_slowly(self, payload);
   self->slab.free[0] = task->next_free;
-  return task;
+  return mark_taken(task);
 }
 
 inline void free_task(Thread* self, Task* task) {
+  HEARTH_ASSERT(self == tls_thread, "the slab belongs to thread %d", self->gtid);
+  mark_free(task);
   if (HEARTH_UNLIKELY(task->home != self)) return free_task_slowly(self, task);
   task->next_free = self->slab.free[task->size_class];
   self->slab.free[task->size_class] = task;

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/cpu.h"
 #include "base/futex.h"
@@ -38,7 +39,11 @@ class alignas(kCacheLinePair) EventCount {
 
   /// Sleep until notified after `key` was taken, or for `timeout`. May wake for nothing; the caller loops,
   /// and announces itself anew.
-  void commit(Key key, const timespec* timeout = nullptr) { futex_wait(word_, key, timeout); }
+  void commit(Key key, const timespec* timeout = nullptr) {
+    HEARTH_ASSERT(static_cast<std::int32_t>(word_.load(std::memory_order_relaxed) - key) >= 0,
+                  "the word, %u, is behind %u, which the waiter has read", word_.load(std::memory_order_relaxed), key);
+    futex_wait(word_, key, timeout);
+  }
 
   /// Wake everybody who has announced himself, after the caller has made a condition true.
   void notify_all() {

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace hearth::rt {
@@ -88,6 +89,7 @@ void Lock::lock_slow() {
   // kSleepers set when we acquire, so the next unlock() wakes the next one.
   seen = word_.fetch_add(kStarver, std::memory_order_relaxed) + kStarver;
   for (;;) {
+    HEARTH_ASSERT(seen >= kStarver, "a starver waits, and the word %#x counts none", seen);
     if ((seen & kHanded) != 0) {
       if (word_.compare_exchange_weak(seen, ((seen & ~kHanded) | kSleepers) - kStarver,
                                       std::memory_order_acquire, std::memory_order_relaxed))
@@ -108,6 +110,8 @@ void Lock::lock_slow() {
 void Lock::unlock_slow() {
   std::uint32_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
+    HEARTH_ASSERT((seen & (kLocked | kHanded)) == kLocked,
+                  "whoever unlocks holds the lock, and has not handed it over: the word is %#x", seen);
     if (seen >= kStarver) {
       if (word_.compare_exchange_weak(seen, seen | kHanded, std::memory_order_release,
                                       std::memory_order_relaxed)) {

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 
 namespace hearth::rt {
@@ -49,6 +50,8 @@ class Lock {
   }
 
   void unlock() {
+    HEARTH_ASSERT(is_locked(), "nobody holds the lock at %p: its word is %#x", static_cast<void*>(this),
+                  word_.load(std::memory_order_relaxed));
     std::uint32_t expected = kLocked;
     if (HEARTH_UNLIKELY(!word_.compare_exchange_strong(expected, 0, std::memory_order_release,
                                                        std::memory_order_relaxed)))
@@ -120,6 +123,9 @@ class NestLock {
 
   /// The remaining depth; 0: unlocked. Only for the owner.
   std::uint32_t unlock() {
+    HEARTH_ASSERT((owner_.load(std::memory_order_relaxed) & kDepthMask) != 0,
+                  "nobody holds the nestable lock at %p: its second word is %#x", static_cast<void*>(this),
+                  owner_.load(std::memory_order_relaxed));
     const std::uint32_t left = owner_.load(std::memory_order_relaxed) - 1;
     if ((left & kDepthMask) != 0) {
       owner_.store(left, std::memory_order_relaxed);
@@ -146,6 +152,9 @@ class NestLock {
     return (owner_.load(std::memory_order_relaxed) & ~kDepthMask) == tag(who);
   }
   std::uint32_t own(std::uint32_t who) {
+    HEARTH_ASSERT(owner_.load(std::memory_order_relaxed) == 0,
+                  "owner %u has taken the lock at %p, and the last one is still there: %#x", who,
+                  static_cast<void*>(this), owner_.load(std::memory_order_relaxed));
     owner_.store(tag(who) | 1, std::memory_order_relaxed);
     return 1;
   }

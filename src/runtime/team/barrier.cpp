@@ -1,8 +1,11 @@
 #include "runtime/team/barrier.h"
 
-#include "runtime/tools/events.h"
-#include "runtime/task/tasking.h"
+#include <cinttypes>
+
+#include "base/assert.h"
 #include "runtime/sync/wait.h"
+#include "runtime/task/tasking.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -13,6 +16,10 @@ bool arrived(const Member& member, std::uint64_t word, bool& pending) {
   const std::uint64_t seen =
       member.arrival.load(std::memory_order_acquire);  // pairs with the release in announce()
   if (seen >> 1 < word >> 1) return false;
+  // Cancelled, members leave barriers early. It has seen that before it went on, so this thread sees it now.
+  HEARTH_ASSERT_INVARIANT(seen >> 1 <= (word >> 1) + 1 || member.team->cancel.load(std::memory_order_relaxed) != 0,
+                          "member %d is at barrier %" PRIu64 ", this thread at %" PRIu64, member.tid, seen >> 1,
+                          word >> 1);
   if (seen >> 1 == word >> 1) pending |= (seen & 1) != 0;
   return true;
 }
@@ -30,6 +37,9 @@ bool joined(const Member& member, std::uint64_t word, bool& pending) {
 using Test = bool (*)(const Member&, std::uint64_t, bool&);
 
 void announce(std::atomic<std::uint64_t>& where, std::uint64_t word, bool pending) {
+  HEARTH_ASSERT(where.load(std::memory_order_relaxed) >> 1 < word >> 1 && (word & 1) == 0,
+                "the last arrival was %#" PRIx64 ", this one is %#" PRIx64, where.load(std::memory_order_relaxed),
+                word);
   count_shared_write();
   where.store(word | std::uint64_t{pending}, std::memory_order_release);
 }
@@ -90,6 +100,9 @@ bool wait_for_team(Thread* self, bool cancellable) {
     return alone(self);
   }
   const int tid = self->tid;
+  HEARTH_ASSERT(me->thread == self && !me->in_barrier && self->task == &me->implicit && tid < team->size,
+                "member %d of %d%s is in a barrier%s", tid, int{team->size},
+                self->task == &me->implicit ? "" : ", with an explicit task,", me->in_barrier ? " already" : "");
   auto give_up = [&] { return cancellable && team->cancel.load(std::memory_order_acquire) != 0; };
   if (give_up()) return true;
 
@@ -130,6 +143,9 @@ bool wait_for_team(Thread* self, bool cancellable) {
           [&](bool last_look) { return help_if_tasked(self, last_look); });
     }
     if (tid % Team::kFlat == 0 || tid == 0) {
+      HEARTH_ASSERT(me->release.load(std::memory_order_relaxed) < bare,
+                    "the last release was of barrier %" PRIu64 ", this one is of %" PRIu64,
+                    me->release.load(std::memory_order_relaxed) >> 1, bare >> 1);
       count_shared_write();
       me->release.store(bare, std::memory_order_release);
       team->events.notify_all();
@@ -196,6 +212,7 @@ void wait_for_join(Thread* self) {
     wait_until(
         team->events, [&] { return all_tasks_complete(team); },
         [&](bool last_look) { return help_team(self, last_look); });
+  HEARTH_ASSERT_INVARIANT(all_tasks_complete(team), "region %u is over, and some of its tasks are not", team->epoch());
   me->in_barrier = false;
 }
 

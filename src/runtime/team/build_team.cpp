@@ -3,14 +3,15 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
-#include "runtime/task/detach.h"
 #include "runtime/locality/neighbourhood.h"
-#include "runtime/team/pool.h"
+#include "runtime/loop/workshare.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
-#include "runtime/loop/workshare.h"
+#include "runtime/task/detach.h"
+#include "runtime/team/pool.h"
 
 namespace hearth::rt {
 namespace {
@@ -30,8 +31,19 @@ Member* make_member(Team* team, std::int32_t tid) {
   return member;
 }
 
+// The join has waited for the tasks. Not of a program's thread that ends with tasks which nobody waits for.
+[[maybe_unused]] std::uint32_t queued_tasks(const Team* team) {
+  std::uint32_t waiting = team->shared_queue.size.load(std::memory_order_relaxed);
+  for (int i = 0; i < team->capacity; ++i)
+    if (team->members[i] != nullptr) waiting += team->members[i]->deque.looks_long();
+  if (team->neighbourhood != nullptr) waiting += team->neighbourhood->dealt();
+  return waiting;
+}
+
 void free_team(Team* team) {
   wait_for_outside_fulfillers();
+  HEARTH_ASSERT_INVARIANT(team->parent_member == nullptr || queued_tasks(team) == 0,
+                          "%u tasks are lost with a team of %d", queued_tasks(team), team->capacity);
   for (int i = 0; i < team->capacity; ++i) {
     if (team->members[i] == nullptr) continue;
     team->members[i]->~Member();
@@ -42,7 +54,9 @@ void free_team(Team* team) {
   std::free(team->members);
   std::free(team->shared_queue.heap);
   std::free(team->shared_queue.age);
-  contention.busy_threads.fetch_sub(team->staffed - 1, std::memory_order_relaxed);
+  [[maybe_unused]] const std::int32_t busy = contention.busy_threads.fetch_sub(team->staffed - 1,
+                                                                               std::memory_order_relaxed);
+  HEARTH_ASSERT(busy >= team->staffed - 1, "%d threads were busy, and %d workers leave", busy, team->staffed - 1);
   team->~Team();
   std::free(team);
 }
@@ -67,6 +81,8 @@ Team* make_team(Thread* self, std::int32_t capacity) {
 }
 
 std::int32_t staff_team(Team* team, std::int32_t size) {
+  HEARTH_ASSERT(size <= team->capacity && team->staffed >= 1, "%d of %d members have a thread, %d are wanted",
+                team->staffed, team->capacity, size);
   while (team->staffed < size) {
     const std::int32_t tid = team->staffed;
     if (team->members[tid] == nullptr) team->members[tid] = make_member(team, tid);
@@ -93,6 +109,9 @@ void disband(Team* team) {
     team->go_events.notify_all();
     Spinner spinner;
     while (team->dismissed.load(std::memory_order_acquire) != workers) {
+      HEARTH_ASSERT(team->dismissed.load(std::memory_order_relaxed) <= workers,
+                    "%d workers have left, and there were %d", team->dismissed.load(std::memory_order_relaxed),
+                    workers);
       if (!spinner.turn()) yield_cpu();
     }
   }

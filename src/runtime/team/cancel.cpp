@@ -1,9 +1,10 @@
 #include "runtime/team/cancel.h"
 
-#include "runtime/tools/events.h"
+#include "base/assert.h"
+#include "runtime/loop/workshare.h"
 #include "runtime/settings/settings.h"
 #include "runtime/task/tasking.h"
-#include "runtime/loop/workshare.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -30,6 +31,8 @@ Taskgroup* cancellable_group(const Task* task) {
 
 bool cancel(Thread* self, CancelKind kind) {
   if (!settings().cancellation) return false;
+  HEARTH_ASSERT(self->member->thread == self && self->task->team == self->team,
+                "thread %d cancels in member %d of another team than its task's", self->gtid, self->tid);
   switch (kind) {
     case CancelKind::parallel:
       if (self->team->level == 0) return false;

@@ -1,20 +1,22 @@
 #include "runtime/team/fork.h"
 
+#include <cinttypes>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
-#include "runtime/team/barrier.h"
-#include "runtime/tools/events.h"
 #include "runtime/locality/neighbourhood.h"
-#include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
-#include "runtime/team/build_team.h"
-#include "runtime/sync/wait.h"
 #include "runtime/loop/workshare.h"
+#include "runtime/settings/settings.h"
+#include "runtime/sync/wait.h"
+#include "runtime/task/tasking.h"
+#include "runtime/team/barrier.h"
+#include "runtime/team/build_team.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -102,14 +104,32 @@ std::int32_t reserve(Thread* self, std::int32_t size) {
 }
 
 void give_back(Thread* self, std::int32_t count) {
-  group_of(self)->group_reserved.fetch_sub(count, std::memory_order_relaxed);
+  [[maybe_unused]] const std::int32_t before = group_of(self)->group_reserved.fetch_sub(count,
+                                                                                        std::memory_order_relaxed);
+  HEARTH_ASSERT(before >= count && count >= 0, "the contention group holds %d threads and gives back %d", before,
+                count);
+}
+
+// The workers that the last region had have announced its end.
+[[maybe_unused]] std::int32_t first_that_has_not_joined(const Team* team) {
+  for (std::int32_t i = 1; i < team->size; ++i)
+    if (team->members[i]->joined.load(std::memory_order_relaxed) >> 1 != team->epoch()) return i;
+  return 0;
+}
+
+void check_before_fork([[maybe_unused]] Thread* self, [[maybe_unused]] Team* team, [[maybe_unused]] std::int32_t size) {
+  HEARTH_ASSERT(size >= 1 && size <= team->staffed && team->staffed <= team->capacity,
+                "a region of %d, with %d threads in a team of %d", size, team->staffed, team->capacity);
+  HEARTH_ASSERT(team->parent_member == self->member && team->members[0]->thread == self,
+                "thread %d forks with a team of another", self->gtid);
+  HEARTH_ASSERT_INVARIANT(first_that_has_not_joined(team) == 0, "member %d of %d is still in region %u",
+                          first_that_has_not_joined(team), int{team->size}, team->epoch());
 }
 
 }  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
-  // The last region's workers hold the line while they wait; fetching it takes as long as all that is decided
-  // below.
+  // The last region's workers hold the line while they wait; fetching it takes as long as all that follows.
   if (const Team* last = self->member->hot_child) prefetch_to_write(&last->fork);
   if (events::active() && !region.is_league)
     events::parallel_begin(self, region,
@@ -125,6 +145,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->reserved = size - 1;
   }
 
+  check_before_fork(self, team, size);
   const bool resized = size != team->size;
   Member& mine = *team->members[0];
   const std::uint32_t epoch = team->epoch() + 1;
@@ -190,6 +211,8 @@ Team* begin_region(Thread* self, const Region& region) {
 
 void end_region(Thread* self) {
   Team* team = self->team;
+  HEARTH_ASSERT(self->tid == 0 && self->task == &self->member->implicit && team->parent_member != nullptr,
+                "thread %d, member %d, ends a region in another task than it has begun it in", self->gtid, self->tid);
   if (events::active()) events::join_begin(self);
   wait_for_join(self);
   if (events::active()) {
@@ -252,6 +275,8 @@ void serve_team(Thread* self, Member* member) {
       told = false;
     }
     if (HEARTH_UNLIKELY((go & 1) != 0)) break;
+    HEARTH_ASSERT(size_in(go) <= team->capacity && member->thread == self,
+                  "the fork word %#" PRIx64 " calls member %d of a team of %d", go, self->tid, team->capacity);
     if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
       continue;
     begin_implicit_task(self, member);

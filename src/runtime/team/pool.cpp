@@ -9,15 +9,16 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/process/crash.h"
-#include "runtime/tools/events.h"
+#include "runtime/process/threadprivate.h"
+#include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
+#include "runtime/sync/wait.h"
 #include "runtime/team/fork.h"
 #include "runtime/team/initial_task.h"
-#include "runtime/state/process.h"
-#include "runtime/settings/settings.h"
-#include "runtime/process/threadprivate.h"
-#include "runtime/sync/wait.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -37,6 +38,14 @@ struct Pool {
 };
 constinit Pool pool;
 
+// Under the lock. A thread that is entered twice makes the list a ring.
+[[maybe_unused]] std::int32_t idle_threads() {
+  std::int32_t count = 0;
+  for (const Thread* thread = pool.idle; thread != nullptr && count <= pool.started; thread = thread->next_idle)
+    ++count;
+  return count;
+}
+
 // A worker's life: serve the teams that hire it, park in between, until it is retired.
 void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
@@ -51,10 +60,13 @@ void* worker_main(void* arg) {
     });
     if (member == nullptr) break;
     self->hired_as.store(nullptr, std::memory_order_relaxed);
+    HEARTH_ASSERT(member->thread == self, "thread %d is hired for a slot that another has", self->gtid);
     serve_team(self, member);
     LockGuard guard(pool.lock);
     self->next_idle = pool.idle;
     pool.idle = self;
+    HEARTH_ASSERT_STRUCTURE(idle_threads() <= pool.started, "%d threads are idle, %d are alive", idle_threads(),
+                            pool.started);
   }
   if (events::active()) events::thread_end(self);
   drop_initial_team(self);
@@ -65,6 +77,7 @@ void* worker_main(void* arg) {
   self->next_idle = pool.recycled;
   pool.recycled = self;
   --pool.started;
+  HEARTH_ASSERT(pool.started >= 0, "%d worker threads are alive", pool.started);
   return nullptr;
 }
 
@@ -133,6 +146,8 @@ Thread* make_thread_object() {
 
 void retire_thread_object(Thread* thread) {
   destroy_threadprivate(thread);
+  HEARTH_ASSERT(thread->team == nullptr && thread->slab.away_count == 0,
+                "thread %d ends in a team, or with %d descriptors of others", thread->gtid, thread->slab.away_count);
   LockGuard guard(pool.lock);
   thread->next_idle = pool.recycled;
   pool.recycled = thread;
@@ -175,6 +190,8 @@ bool hire(Member* member) {
     --pool.started;
     return false;
   }
+  HEARTH_ASSERT(thread->hired_as.load(std::memory_order_relaxed) == nullptr && thread->team == nullptr,
+                "thread %d is hired, and has a place already", thread->gtid);
   member->thread = thread;
   thread->hired_as.store(member, std::memory_order_release);  // pairs with the acquire in worker_main()
   if (!fresh) {
