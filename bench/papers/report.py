@@ -117,7 +117,7 @@ def tiles(results, folder):
         FIGURE_9, TILE, grid))
     lines = ["## Figures 9 to 11: 63 tiles with home caches", "", "![Figure 9](papers/figure9.svg)", "",
              "![Figure 11](papers/figure11.svg)", "",
-             "Time relative to work stealing with fine. Vicinity: how many tiles around an idle one are robbed.", ""]
+             "Time relative to work stealing with fine. Vicinity: from how many tiles around it an idle thread steals.", ""]
     series, steps = [], []
     for distribution in ("coarse", "fine"):
         rows = []
