@@ -10,11 +10,11 @@ import data_page  # noqa: E402  (the path has to be set first)
 OURS, ALONE = "adaptive + advised", "work-stealing + advised"
 SEARCHED, BOTH = "adaptive + searched", "searched + searched"
 # What is reported, the tables' words for it, and what decides the distributions.
-WAYS = {OURS: "by the rules", SEARCHED: "by a search", BOTH: "by a search, and the policy, too"}
+WAYS = {OURS: "by the rules", SEARCHED: "by a search", BOTH: "by a search, the policy as well"}
 STEALING = [f"work-stealing + {kind}" for kind in ("standard", "fine", "coarse")]
 NEAR, WORSE = 1.05, 1.10
-SETS = (("reporting", "New programs on the machines that joined the tuning set last"),
-        ("other-seeds", "New programs on the machines of the first tuning set"),
+SETS = (("reporting", "New programs, machines of the latest tuning set"),
+        ("other-seeds", "New programs, machines of the first tuning set"),
         ("benchmarks", "The six benchmarks of Muddukrishna et al. 2015 at the paper's sizes"),
         ("tuning", "The tuning set itself"), ("tiny", "Two programs for a test"))
 
@@ -59,23 +59,24 @@ def summary(groups):
                          f"{mean(row.by_best[way] for row in cases):.3f}", share(cases, lambda row: row.by_standard[way] > WORSE),
                          share(cases, lambda row: row.by_stealing[way] > WORSE), f"{mean(row.by_standard[way] for row in cases):.2f}",
                          f"{mean(row.by_stealing[way] for row in cases):.2f}"])
-    return table(("cases", "distributions", "within 5 % of the best fixed combination", "by that, on the average",
-                  "more than 10 % slower than stealing + standard", "than stealing's best distribution",
-                  "by stealing + standard, on the average", "by stealing's best, on the average"), rows)
+    return table(("cases", "distributions", "within 5 % of the best fixed combination", "mean ÷ best",
+                  "over 10 % slower than stealing + standard", "over 10 % slower than stealing's best",
+                  "mean ÷ stealing + standard", "mean ÷ stealing's best"), rows)
 
 
 def fixed_ones(cases):
     first = cases[0]
     ways = [*first.ways, ALONE, *sorted(first.fixed, key=lambda way: mean(row.by_best[way] for row in cases))]
-    return table(("for all", "within 5 % of each case's best", "average", "worst"),
+    return table(("one combination for all", "within 5 % of each case's best", "mean ÷ best", "worst ÷ best"),
                  [[f"**{way}**" if way in WAYS else way, share(cases, lambda row: row.by_best[way] <= NEAR),
                    f"{mean(row.by_best[way] for row in cases):.2f}", f"{max(row.by_best[way] for row in cases):.2f}"] for way in ways])
 
 
 def described(properties):
-    said = {0: "say nothing", 1: "say what they touch"}.get(round(properties["declared"], 1), "partly say what they touch")
-    return (f"{properties['shape']}: {properties['tasks']} tasks that {said}, {properties['mib']:.3g} MiB in {properties['regions']}, first touched "
-            f"by {'the ' if properties['first_touch'].startswith('initial') else ''}{properties['first_touch'].removeprefix('by ')}")
+    said = {0: "have no footprint", 1: "have footprints"}.get(round(properties["declared"], 1), "partly have footprints")
+    return (f"{properties['shape']}: {properties['tasks']} tasks that {said}, {properties['mib']:.3g} MiB "
+            f"in {properties['regions']}, first touched by "
+            f"{'the ' if properties['first_touch'].startswith('initial') else ''}{properties['first_touch'].removeprefix('by ')}")
 
 
 def marked(ratio):
@@ -89,9 +90,10 @@ def cases_table(cases):
         rows.append([row.case["machine"], row.case["program"], described(row.case["properties"]), f"{row.ms:.3g}", row.best,
                      *(marked(row.by_best[way]) for way in ways), *(f"{row.by_standard[way]:.2f}" for way in ways),
                      f"{row.by_stealing[OURS]:.2f}", f"{100 * row.local:.0f} %"])
-    short = {OURS: "rules", SEARCHED: "search", BOTH: "policy, too"}
-    return table(("machine", "program", "what it is", "ms, rules", "best fixed combination", *(f"by that: {short[way]}" for way in ways),
-                  *(f"by stealing + standard: {short[way]}" for way in ways), "by stealing's best: rules", "local: rules"), rows)
+    short = {OURS: "rules", SEARCHED: "search", BOTH: "policy as well"}
+    return table(("machine", "program", "what it is", "ms, rules", "best fixed combination",
+                  *(f"÷ best: {short[way]}" for way in ways), *(f"÷ stealing + standard: {short[way]}" for way in ways),
+                  "÷ stealing's best: rules", "local: rules"), rows)
 
 
 def write(results, page):
@@ -103,5 +105,5 @@ def write(results, page):
              "## The outcome", "", *summary(groups)]
     for name, cases in groups.items():
         lines += [f"## {dict(SETS)[name]}", "", *fixed_ones(cases),
-                  "Every case, the worst by a search first; what is beyond 5 % is bold.", "", *cases_table(cases)]
+                  "Every case, the worst with a search first; bold: more than 5 % above the best.", "", *cases_table(cases)]
     data_page.write(page, "The adaptive policy: every case", "make adaptive", "adaptive", "\n".join(lines))

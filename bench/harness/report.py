@@ -51,7 +51,7 @@ def lines_of(judged, results):
     """[(section, [cells])], the table's rows in the order in which they were asked for."""
     table = []
     for row in judged.rows:
-        section = SECTIONS[row.section] + ("" if row.cutoff else ", everybody's cut-off disabled")
+        section = SECTIONS[row.section] + ("" if row.cutoff else ", all cut-offs disabled")
         cells = [row.name, row.compiler, *(_cell(row, runtime, results) for runtime in COLUMNS), ratio_text(row.fastest),
                  ratio_text(row.intel), f"{row.floor.value:.2f}" if row.floor else "", f"{row.again.value:.2f}" if row.again else "–",
                  _mark(row)]

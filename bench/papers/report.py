@@ -50,8 +50,8 @@ def models(results, root):
         identity, committed = blob(root, file)
         state = "committed before the runs" if committed else "**not as committed**"
         rows.append([f"[`{name}`](../../../{file})", f"`{identity[:16]}`", state, str(len(machine["ranges"]))])
-    return ["## The models", "", "`git hash-object` of the files as they were read. What is not known of a machine is a range "
-            "in its file; a draw takes one value of each.", "",
+    return ["## The models", "", "`git hash-object` of the files as they were read. A figure that is not known is a "
+            "range in the file; a draw takes one value of each range.", "",
             *table(("machine", "blob", "state", "ranges"), rows)]
 
 
@@ -70,8 +70,8 @@ def claims(results):
     expected = [claim for claim in signs if claim["expected"]]
     kept = [claim for claim in expected if holds(claim) >= 0.9]
     lines = ["## The claims", "",
-             f"{sum(holds(claim) >= 0.9 for claim in signs)} of {len(signs)} signs come out in at least nine of ten of "
-             f"{results['draws']} draws; of the {len(expected)} that an earlier prototype had seen come out (marked •), "
+             f"{sum(holds(claim) >= 0.9 for claim in signs)} of {len(signs)} claims come out in at least nine of ten of "
+             f"{results['draws']} draws. Of the {len(expected)} that an earlier prototype had reproduced (marked •), "
              f"{len(kept)} do.", ""]
     for title, who in (("Muddukrishna et al. 2015", "Muddukrishna"), ("Broquedis et al. 2009", "Broquedis")):
         lines += [f"### {title}", ""]
@@ -97,12 +97,12 @@ def benchmarks(results, folder):
     variants = [name for name in cells if name.startswith("figure 7/") and
                 (name.split("/")[1] not in FIGURE_7 or name.split("/", 2)[2] not in COMBINATIONS)]
     lines = ["## Figure 7: eight nodes, 48 cores", "", "![Figure 7](papers/figure7.svg)", "",
-             "Time relative to work stealing with numactl's interleaving, below 1 is faster; in brackets what 90 % of the draws "
-             "lie within. The last column is the paper's missing cell: its runtime could not ask numactl where pages are.", "",
+             "Time relative to work stealing with numactl's interleaving, below 1 is faster; in brackets the interval of "
+             "90 % of the draws. The last column is not in the paper: its runtime could not know where numactl puts pages.", "",
              *table(("benchmark", *COMBINATIONS), [[name, *(band(cell) if cell else "–" for cell in row)]
                                                    for name, row in zip(FIGURE_7, grid)])]
-    lines += ["What the paper leaves open, as switches: other readings of the locality policy, and variants of a benchmark. Relative "
-              "to the same variant under work stealing with numactl.", "",
+    lines += ["What the paper leaves open: other readings of the locality policy, and variants of a benchmark, "
+              "relative to the same variant under work stealing with numactl.", "",
               *table(("benchmark", "combination", "relative time"),
                      [[name.split("/")[1], name.split("/", 2)[2].replace("/", ": "), band(relative(cells, name))]
                       for name in variants])]
@@ -131,8 +131,8 @@ def tiles(results, folder):
                 steps.append(row)
         lines += table((distribution, "stealing", *(f"vicinity {vicinity}" for vicinity in VICINITIES)), rows)
     guesses = sorted({name.split("/")[1] for name in cells if name.startswith("figure 9/vecmul, ")})
-    lines += ["How Vecmul is cut into tasks was never published. With the caption's 128 vectors in all, and relative to stealing + fine "
-              "of the same structure:", "",
+    lines += ["How Vecmul is cut into tasks was never published. Guesses, with the caption's 128 vectors, relative "
+              "to stealing + fine of the same guess:", "",
               *table(("guessed structure", "stealing + coarse", "locality + coarse, vicinity 1", "vicinity 8", "vicinity 63"),
                      [[guess.partition(", ")[2], *(band(relative(cells, f"figure 9/{guess}/{what}")) for what in
                       ("stealing + coarse", *(f"locality + coarse, vicinity {at}" for at in (1, 8, 63))))] for guess in guesses])]
@@ -145,8 +145,8 @@ def tiles(results, folder):
 def bandwidths(cells):
     rows = [[name.replace("/", ", "), number(theirs), band(cells[name])] for name, theirs in BANDWIDTHS.items()]
     lines = ["## STREAM on four nodes (Broquedis et al. 2009)", "",
-             "MB/s as STREAM counts them. No task runtime takes part: threads stay, wander or move, and rules of a few lines say "
-             "what that costs (`bench/papers/stream.h`).", "", *table(("table 1 and 6", "theirs", "ours"), rows)]
+             "MB/s as STREAM counts them. No task runtime takes part: threads stay, wander or move, and simple rules "
+             "give the cost (`bench/papers/stream.h`).", "", *table(("table 1 and 6", "theirs", "ours"), rows)]
     for which, title in (("table 4", "STREAM, table 4: worst and best"), ("table 5", "nested STREAM, table 5: worst and best")):
         rows = []
         for kernel, theirs in STREAM[which].items():
