@@ -47,8 +47,8 @@ constexpr O kOptions[] = {
      .fallback = "locality", .legal = "locality, work-stealing, central, home-cache or adaptive",
      .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "
                 "clauses name, and idle threads look near first (with one node it is work-stealing); work-stealing keeps a "
-                "queue per thread, from which idle threads rob; central is one queue for all, the yardstick; home-cache is for manycores "
-                "and chiplets: a task that touches more than the first-level cache holds goes where its data is reached "
+                "queue per thread, from which idle threads steal; central is one queue for all, the yardstick; home-cache "
+                "is for manycores and chiplets: a task that touches more than the first-level cache holds goes where its data is reached "
                 "soonest, unless that is spread evenly; adaptive sends a task where it would end first, by the way to its data and the "
                 "wait there."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
@@ -58,12 +58,12 @@ constexpr O kOptions[] = {
                 "and those are unevenly spread (Muddukrishna et al. 2015)."},
     {.id = Id::hearth_steal_threshold, .name = "HEARTH_STEAL_THRESHOLD", .type = O::word, .trusted_only = true,
      .fallback = "hops", .legal = "hops, slit or none",
-     .meaning = "How many tasks have to wait at a far NUMA node before an idle thread robs there at once (policy locality): "
+     .meaning = "How many tasks have to wait at a far NUMA node before an idle thread steals there at once (policy locality): "
                 "steps of distance times its cores, the raw distance of the firmware's table, or any. After some looks in "
-                "vain it robs in any case."},
+                "vain it steals in any case."},
     {.id = Id::hearth_vicinity, .name = "HEARTH_VICINITY", .type = O::word, .trusted_only = true,
      .fallback = "all", .legal = "1, 4, 8, 16 or all",
-     .meaning = "How many neighbouring locations share their work (policy home-cache): idle threads never rob outside their "
+     .meaning = "How many neighbouring locations share their work (policy home-cache): idle threads never steal outside their "
                 "group, so that with 1 the tasks of a location are for its own threads alone."},
     {.id = Id::hearth_slowdown, .name = "HEARTH_SLOWDOWN", .type = O::count, .trusted_only = true,
      .fallback = "1", .legal = kPositive,

@@ -585,7 +585,7 @@ void register_sim(CLI::App& app) {
   sim->add_option("--first-seed", request->first_seed, "Draw others")->check(numbers(0, INT64_MAX));
   sim->add_flag("--nominal", request->nominal, "Take the model's values, and draw nothing from its ranges");
   sim->add_option("--significance", request->significance, "When a task is worth dealing: gain or paper");
-  sim->add_option("--steal-threshold", request->threshold, "When far tasks are robbed: hops, slit or none");
+  sim->add_option("--steal-threshold", request->threshold, "When far tasks are stolen: hops, slit or none");
   sim->add_option("--vicinity", request->vicinity,
                   "How many neighbouring home caches share their work: 1, 4, 8, 16 or all");
   sim->add_option("--seating", request->seating, "Where threads are: close, spread or one-per-location");

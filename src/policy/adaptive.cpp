@@ -1,10 +1,11 @@
 // Tasks go where they would end first: to their data, unless the way to it, or the wait there, costs more
 // than it saves; and idle workers take what would otherwise wait for longer than the way to its data is.
 //
-// Four things differ from `locality`. A task that hardly gains by a place is kept, and kept tasks are
-// anybody's at once. Nobody is asked where a task should run while its creator is what all others wait for.
-// Where a location has more than its part, its tasks go to the next best. And a thief's patience is in
-// proportion to what a task loses elsewhere: tasks that mostly compute are taken as soon as they would wait.
+// Four things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue,
+// from which anybody may steal at once. Nobody is asked where a task should run while its creator is what all
+// others wait for. Where a location has more than its part, its tasks go to the next best. And a thief's
+// patience is in proportion to what a task loses elsewhere: tasks that mostly compute are taken as soon as
+// they would wait.
 //
 // docs/results/adaptive.md says what that is worth, and on what it was tuned.
 #include <algorithm>
@@ -20,9 +21,10 @@ constexpr double kTicksPerNs = 2.5;
 constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
 double price_per_tick(const MachineView& machine) { return kPricePerTick / machine.slowdown; }
 
-// What a task costs more when it is dealt than when it is kept, and when it is robbed; ticks (base/cpu.h).
+// What a task costs more when it is dealt than when it stays in its creator's own queue, and when it is
+// stolen; ticks (base/cpu.h).
 constexpr double kDealing = kDealNs * kTicksPerNs;
-constexpr double kRobbing = 500 * kTicksPerNs;
+constexpr double kStealing = 500 * kTicksPerNs;
 // A gain of less than this part of the task is not worth the freedom to run it anywhere,
 constexpr double kLeastGain = 1.0 / 256;
 // nor is a place that is better than most by less than this: the data is spread evenly, and the middle of the
@@ -33,9 +35,10 @@ constexpr std::uint64_t kSlack = 2;
 
 // Patience, as `locality` has it; ticks.
 constexpr double kBriefly = Patience::kLeast;  // 250 us, or
-constexpr double kBrieflyInLosses = 8;         // so many times what robbing costs, if that is less;
+constexpr double kBrieflyInLosses = 8;         // so many times what stealing costs, if that is less;
 constexpr double kLong = 400 * kBriefly;
-constexpr double kLosses = 2, kGrace = 20 * kBriefly;  // while none are dealt, so many times or 5 ms;
+constexpr double kLosses = 2,
+                 kLongestQuietWait = 20 * kBriefly;  // while none are dealt, so many times or 5 ms;
 constexpr double kLongestPause = 40 * kBriefly;
 constexpr double kStuckTasks = 4, kStuck = 5;
 constexpr double kUnknownTask = 4;  // Until a task has ended, they take so many times what is lost.
@@ -88,10 +91,11 @@ class Adaptive final : public TaskPolicy {
  public:
   const char* name() const override { return "adaptive"; }
   bool weighs_load() const override { return true; }
-  bool shares_kept() const override { return true; }
+  bool shares_own_queues() const override { return true; }
 
   // While workers run tasks faster than they are created, what dealing takes is lost by all, and nothing that
-  // it saves is gained by anybody. If tasks were kept they would run anywhere, and take so much longer.
+  // it saves is gained by anybody. If tasks stayed with their creator they would run anywhere, and take so
+  // much longer.
   bool asks(const LoadView& load) const override {
     return load.task_time == 0 ||
            (load.task_time + load.stake_here) * std::max(load.dealers, 1u) >= load.create_time * load.workers;
@@ -103,16 +107,16 @@ class Adaptive final : public TaskPolicy {
                                               : choose<AnyRow>(machine, need, creator, load);
   }
 
-  bool may_rob(const MachineView&, Location, Location, std::uint32_t depth) const override {
+  bool may_steal(const MachineView&, Location, Location, std::uint32_t depth) const override {
     return depth != 0;
   }
 
   // Gained is what the last of the tasks there would wait, lost what one costs more here. As with `locality`
   // an idle worker waits first, since tasks for it may be about to come.
-  bool may_rob_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
-                     const Idleness& idle) const override {
+  bool may_steal_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
+                       const Idleness& idle) const override {
     if (far.depth == 0 || far.workers == 0) return far.depth != 0;
-    const double loss = static_cast<double>(far.stake) + kRobbing * machine.slowdown;
+    const double loss = static_cast<double>(far.stake) + kStealing * machine.slowdown;
     const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTask * loss;
     const double waited = static_cast<double>(idle.time);
     const double briefly = std::min(kBriefly, kBrieflyInLosses * loss);
@@ -120,7 +124,8 @@ class Adaptive final : public TaskPolicy {
       return true;
     if (far.depth * task_time <= loss * far.workers) return false;
     if (far.surplus) return true;
-    if (waited < std::clamp(kLosses * loss * idle.grace / Patience::kMostGrace, briefly, kGrace))
+    if (waited < std::clamp(kLosses * loss * idle.quiet_patience / Patience::kMostQuietPatience, briefly,
+                            kLongestQuietWait))
       return false;
     const double pause = far.dealing ? kLongestPause : std::clamp(task_time, briefly, kLongestPause);
     const bool dealing = static_cast<double>(idle.since_dealing) < pause;

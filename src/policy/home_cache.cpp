@@ -45,12 +45,12 @@ class HomeCache final : public TaskPolicy {
   bool may_reach(const MachineView& machine, Location thief, Location victim) const override {
     return machine.in_one_vicinity(thief, victim);
   }
-  bool may_rob(const MachineView& machine, Location thief, Location victim,
-               std::uint32_t depth) const override {
+  bool may_steal(const MachineView& machine, Location thief, Location victim,
+                 std::uint32_t depth) const override {
     return depth != 0 && may_reach(machine, thief, victim);
   }
-  bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
-                     const Idleness&) const override {
+  bool may_steal_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
+                       const Idleness&) const override {
     return far.depth != 0 && (far.workers == 0 || may_reach(machine, thief, victim));
   }
 };

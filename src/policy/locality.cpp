@@ -1,9 +1,9 @@
 // Tasks go to their data: Algorithms 1 and 2 of Muddukrishna, Jonsson, Brorsson (Scientific Programming,
 // 2015).
 //
-// Where the paper is silent: dealt tasks are robbed later than kept ones, see may_rob_dealt(); a written byte
-// counts twice, since it travels twice; only locations where the team has a member are candidates; of equally
-// cheap ones the creator's own is taken first, then they take turns.
+// Where the paper is silent: dealt tasks are stolen later than those in their creator's own queue, see
+// may_steal_dealt(); a written byte counts twice, since it travels twice; only locations where the team has a
+// member are candidates; of equally cheap ones the creator's own is taken first, then they take turns.
 #include <algorithm>
 
 #include "policy/policies.h"
@@ -15,11 +15,11 @@ namespace {
 // Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
 constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
 constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;
-constexpr std::uint64_t kGrace = 20 * kBriefly;       // for 5 ms at most if none are being dealt;
+constexpr std::uint64_t kLongestQuietWait = 20 * kBriefly;  // for 5 ms at most if none are being dealt;
 // if none has been dealt for 10 ms the dealing is over, even if a creator could go on;
 constexpr std::uint64_t kLongestPause = 40 * kBriefly;
 constexpr std::uint64_t kStuck =
-    5 * kBriefly;  // the few that no threshold lets it rob, for 1.25 ms at least,
+    5 * kBriefly;  // the few that no threshold lets it steal, for 1.25 ms at least,
 constexpr std::uint64_t kStuckTasks =
     4;  // and four task times: longer than they take unless nobody works there.
 constexpr std::uint64_t kUnknownTask = 4 * kBriefly;  // Until a task has ended, they take 1 ms.
@@ -56,8 +56,8 @@ class Locality final : public TaskPolicy {
                                               : choose<AnyRow>(machine, need, creator, load);
   }
 
-  bool may_rob(const MachineView& machine, Location thief, Location victim,
-               std::uint32_t depth) const override {
+  bool may_steal(const MachineView& machine, Location thief, Location victim,
+                 std::uint32_t depth) const override {
     if (thief < 0 || thief == victim) return depth != 0;
     switch (machine.threshold) {
       case Threshold::hops: return depth > machine.hops_between(thief, victim) * machine.cores[victim];
@@ -69,20 +69,20 @@ class Locality final : public TaskPolicy {
 
   // A far task takes a worker away from its own tasks, and these may be about to come: one creator that deals
   // in the order of the data serves one location after the other. So a worker waits first, and the longer the
-  // longer tasks take: what is lost by waiting is then in proportion to what is lost by robbing. Patience
+  // longer tasks take: what is lost by waiting is then in proportion to what is lost by stealing. Patience
   // that is not rewarded runs out. While the others keep up with the creator it is this that all wait for,
-  // and robbing would end nothing sooner. A surplus is another matter: its own workers would be at it long
+  // and stealing would end nothing sooner. A surplus is another matter: its own workers would be at it long
   // after all others have nothing left.
-  bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
-                     const Idleness& idle) const override {
-    if (far.surplus && may_rob(machine, thief, victim, far.depth)) return true;
+  bool may_steal_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
+                       const Idleness& idle) const override {
+    if (far.surplus && may_steal(machine, thief, victim, far.depth)) return true;
     const std::uint64_t task_time = far.task_time != 0 ? far.task_time : kUnknownTask;
-    if (idle.time < std::clamp(idle.grace * task_time, kBriefly, kGrace)) return false;
+    if (idle.time < std::clamp(idle.quiet_patience * task_time, kBriefly, kLongestQuietWait)) return false;
     const std::uint64_t pause = far.dealing ? kLongestPause : std::clamp(task_time, kBriefly, kLongestPause);
     const bool dealing = idle.since_dealing < pause;
     if (dealing && (idle.others_keep_up() || idle.time < std::min(idle.patience * task_time, kLong)))
       return false;
-    if (may_rob(machine, thief, victim, far.depth)) return true;
+    if (may_steal(machine, thief, victim, far.depth)) return true;
     return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * task_time, kStuck, kLong);
   }
 };

@@ -16,7 +16,7 @@ struct Idleness {
   std::uint64_t time = 0;           // for how long it has left far tasks alone
   std::uint64_t since_dealing = 0;  // since a task was created and dealt, to anywhere
   std::uint32_t patience = 0;       // how many task times it is willing to wait while tasks are being dealt
-  std::uint32_t grace = 0;          // and how many while none is
+  std::uint32_t quiet_patience = 0;  // and how many while none is
   std::uint32_t created = 0;        // how many were created and dealt meanwhile, to anywhere
   std::uint32_t left = 0;           // how many dealt tasks wait now, for the workers of any location
 
@@ -28,7 +28,7 @@ struct Idleness {
 class Patience {
  public:
   static constexpr std::uint32_t kFirst = 32, kMost = 128;
-  static constexpr std::uint32_t kMostGrace = 16;
+  static constexpr std::uint32_t kMostQuietPatience = 16;
   /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no
   /// patience.
   static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;
@@ -40,7 +40,7 @@ class Patience {
 
   /// There is nothing near, and it looks at what is far. `dealt`: how many tasks wait for the workers of any
   /// location; `created`: how many were created and dealt ever; `served`: how many the worker has run ever.
-  /// The wait begins anew when the worker has run anything but a robbed task, and while there is nothing to
+  /// The wait begins anew when the worker has run anything but a stolen task, and while there is nothing to
   /// leave alone.
   Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
     const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
@@ -53,7 +53,7 @@ class Patience {
       created_ = created;
       since_dealing_ = 0;
     }
-    idle_ = {waited_, since_dealing_, patience_, grace_, created - created_before_, dealt};
+    idle_ = {waited_, since_dealing_, patience_, quiet_patience_, created - created_before_, dealt};
     return idle_;
   }
 
@@ -64,10 +64,10 @@ class Patience {
   }
 
   /// It takes a far task, the next that it runs, after look() has told it `idle`.
-  void rob(const Idleness& idle) {
+  void steal(const Idleness& idle) {
     gave_up_ = gave_up_ || idle.since_dealing < idle.time / 2;
-    if (!robbed_) grace_ /= 2;
-    robbed_ = true;
+    if (!stole_) quiet_patience_ /= 2;
+    stole_ = true;
     ++served_;
   }
 
@@ -75,11 +75,11 @@ class Patience {
   /// There is something near again.
   void found_near(std::uint64_t now) {
     if (!waiting_) return;
-    end_grace();
+    judge_quiet_wait();
     judge_ = waited_ >= kLeast;
     paid_ = !gave_up_ && idle_.others_keep_up();
     began_ = now;
-    waiting_ = gave_up_ = robbed_ = false;
+    waiting_ = gave_up_ = stole_ = false;
     looks_ = 0;
     pause_ = look_again_ = 0;
   }
@@ -95,27 +95,28 @@ class Patience {
     else if (gave_up_)
       patience_ /= 4;
     created_before_ = created;
-    judge_ = gave_up_ = robbed_ = false;
+    judge_ = gave_up_ = stole_ = false;
     waiting_ = true;
     began_ = now;
     waited_ = 0;
     served_ = served;
   }
 
-  // Grace has paid if there was no need to rob.
-  void end_grace() {
-    if (waiting_ && waited_ >= kLeast && !robbed_) grace_ = std::min(grace_ + 1, kMostGrace);
+  // Quiet patience has paid if there was no need to steal.
+  void judge_quiet_wait() {
+    if (waiting_ && waited_ >= kLeast && !stole_)
+      quiet_patience_ = std::min(quiet_patience_ + 1, kMostQuietPatience);
   }
 
   static constexpr std::uint64_t kWorth = 4;
 
   bool waiting_ = false;
-  bool gave_up_ = false;  // it robbed, while tasks were being dealt to others
+  bool gave_up_ = false;  // it stole, while tasks were being dealt to others
   bool judge_ = false;    // whether the last wait was worth it is seen when the work ends that came then
   bool paid_ = false;     // that is known already, since the others kept up without it
-  bool robbed_ = false;   // in this wait
+  bool stole_ = false;    // in this wait
   std::uint32_t patience_ = kFirst;
-  std::uint32_t grace_ = kMostGrace;
+  std::uint32_t quiet_patience_ = kMostQuietPatience;
   std::uint32_t looks_ = 0;
   std::uint32_t created_ = 0;
   std::uint32_t created_before_ = 0;  // the wait

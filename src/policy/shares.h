@@ -10,16 +10,16 @@
 namespace hearth::policy {
 
 /// One location's part of a dealing, which begins when a creator deals its first task while none waits at any
-/// location. A robbed task counts for the location that took it.
+/// location. A stolen task counts for the location that took it.
 struct Share {
   std::int64_t dealt = 0;   // to the location so far
-  std::int64_t robbed = 0;  // by it from others, less what others have robbed from it
+  std::int64_t stolen = 0;  // by it from others, less what others have stolen from it
   std::int64_t before = 0;  // dealt to it in the dealing before; 0 if some were released then
   bool released = false;    // the end of another task has made a task ready, which creators do not count
 
-  std::int64_t has() const { return dealt + robbed; }
+  std::int64_t has() const { return dealt + stolen; }
   /// What it will have if this dealing is like the one before.
-  std::int64_t expects() const { return std::max(dealt, before) + robbed; }
+  std::int64_t expects() const { return std::max(dealt, before) + stolen; }
 };
 
 struct Shares {

@@ -24,7 +24,7 @@ enum class Significance : std::uint8_t {
           // 2015, 3.2)
 };
 
-/// From how many waiting tasks on a far queue may be robbed (HEARTH_STEAL_THRESHOLD).
+/// From how many waiting tasks on a far queue may be stolen (HEARTH_STEAL_THRESHOLD).
 enum class Threshold : std::uint8_t {
   hops,  // steps of distance times the cores there (what the paper's own runtime did)
   slit,  // the distance as the firmware tells it, local 10
@@ -52,7 +52,7 @@ struct MachineView {
   bool in_one_vicinity(Location a, Location b) const { return a < 0 || b < 0 || vicinity[a] == vicinity[b]; }
 };
 
-/// How the team is doing just now, as far as the runtime keeps it.
+/// How the team is doing just now, as far as the runtime counts it.
 struct LoadView {
   std::uint64_t staffed = 0;  // bit n: a member of the team is at location n; tasks are dealt nowhere else
   std::uint32_t turn = 0;     // differs from call to call: which of equals is taken
@@ -91,23 +91,23 @@ class TaskPolicy {
   virtual Location deal(const MachineView& machine, const Need& need, Location creator,
                         const LoadView& load) const = 0;
   /// Whether an idle worker at `thief` may take from `victim` when `depth` tasks wait there.
-  virtual bool may_rob(const MachineView& machine, Location thief, Location victim,
-                       std::uint32_t depth) const = 0;
+  virtual bool may_steal(const MachineView& machine, Location thief, Location victim,
+                         std::uint32_t depth) const = 0;
   /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for
   /// ever where may_reach() says yes, or where nobody works any more at `victim`.
-  virtual bool may_rob_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
-                             const Idleness& idle) const = 0;
-  /// Whether an idle worker at `thief` may ever take tasks that wait at `victim`, whoever has kept them
-  /// there. The workers of a location may take its own in any case, and one that waits for its descendants
-  /// takes them from anywhere: so nobody waits for ever, but a task may have to wait for the one worker that
-  /// is at its location.
+  virtual bool may_steal_dealt(const MachineView& machine, Location thief, Location victim,
+                               const FarTasks& far, const Idleness& idle) const = 0;
+  /// Whether an idle worker at `thief` may ever take tasks that wait at `victim`, in an inbox or in a
+  /// worker's own queue. The workers of a location may take its own in any case, and one that waits for its
+  /// descendants takes them from anywhere: so nobody waits for ever, but a task may have to wait for the one
+  /// worker that is at its location.
   virtual bool may_reach(const MachineView&, Location thief, Location victim) const {
     static_cast<void>(thief);
     static_cast<void>(victim);
     return true;
   }
-  /// Whether deal() shall be asked about a task as it is created; else it is kept, and what it needs is not
-  /// worked out. Only of policies that weigh load.
+  /// Whether deal() shall be asked about a task as it is created; else it goes to its creator's own queue,
+  /// and what it needs is not worked out. Only of policies that weigh load.
   virtual bool asks(const LoadView& load) const {
     static_cast<void>(load);
     return true;
@@ -117,8 +117,8 @@ class TaskPolicy {
   virtual bool one_queue() const { return false; }
   /// LoadView is filled in whole.
   virtual bool weighs_load() const { return false; }
-  /// A kept task is anybody's at once, wherever it lies.
-  virtual bool shares_kept() const { return false; }
+  /// Anybody may steal from any worker's own queue at once, wherever that lies.
+  virtual bool shares_own_queues() const { return false; }
 
  protected:
   ~TaskPolicy() = default;
@@ -134,7 +134,7 @@ void fill_prices(const MachineView& machine, float* price);
 inline constexpr std::uint32_t kLargestDistance = 255;
 
 /// The locations by rising distance from `from`, itself first; equally far ones begin after `from` and go
-/// round, so that not everybody robs the same one first. `order` has room for all.
+/// round, so that not everybody steals from the same one first. `order` has room for all.
 void order_by_distance(const MachineView& machine, Location from, Location* order);
 
 /// The policy of that name, or null.

@@ -5,14 +5,14 @@
 namespace hearth::policy {
 namespace {
 
-// Every task stays where it was made ready; whoever is idle robs whomever it likes.
+// Every task stays where it was made ready; whoever is idle steals from whomever it likes.
 class WorkStealing final : public TaskPolicy {
  public:
   const char* name() const override { return "work-stealing"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
-  bool may_rob(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
-  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&,
-                     const Idleness&) const override {
+  bool may_steal(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
+  bool may_steal_dealt(const MachineView&, Location, Location, const FarTasks&,
+                       const Idleness&) const override {
     return true;
   }
   bool deals_here_always() const override { return true; }
@@ -23,9 +23,9 @@ class Central final : public TaskPolicy {
  public:
   const char* name() const override { return "central"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
-  bool may_rob(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
-  bool may_rob_dealt(const MachineView&, Location, Location, const FarTasks&,
-                     const Idleness&) const override {
+  bool may_steal(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
+  bool may_steal_dealt(const MachineView&, Location, Location, const FarTasks&,
+                       const Idleness&) const override {
     return true;
   }
   bool one_queue() const override { return true; }

@@ -1,5 +1,5 @@
 // The policy `adaptive`: when it wants to be asked, where tasks go with the way and the wait in mind, and who
-// may rob what. And the advice on distributions.
+// may steal what. And the advice on distributions.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -36,13 +36,13 @@ class Adaptive : public testing::Test {
     return need;
   }
   Location deal(const Need& need, Location creator) { return adaptive.deal(machine, need, creator, load); }
-  bool robs(const FarTasks& far, std::uint64_t idle_time) {
+  bool steals(const FarTasks& far, std::uint64_t idle_time) {
     Idleness idle;
     idle.time = idle_time;
     idle.since_dealing = 0;
     idle.patience = Patience::kFirst;
-    idle.grace = Patience::kMostGrace;
-    return adaptive.may_rob_dealt(machine, 0, 1, far, idle);
+    idle.quiet_patience = Patience::kMostQuietPatience;
+    return adaptive.may_steal_dealt(machine, 0, 1, far, idle);
   }
 
   EightNodes nodes{6};
@@ -90,11 +90,11 @@ TEST_F(Adaptive, LeavesAPlaceWhereTasksWouldWaitOnMachinesOfEverySize) {
 
 TEST_F(Adaptive, IsToldWhatItNeeds) {
   EXPECT_TRUE(adaptive.weighs_load());
-  EXPECT_TRUE(adaptive.shares_kept());
+  EXPECT_TRUE(adaptive.shares_own_queues());
   EXPECT_FALSE(adaptive.deals_here_always());
   for (const TaskPolicy* other : {&locality, &work_stealing, &central, &home_cache}) {
     EXPECT_FALSE(other->weighs_load()) << other->name();
-    EXPECT_FALSE(other->shares_kept()) << other->name();
+    EXPECT_FALSE(other->shares_own_queues()) << other->name();
   }
 }
 
@@ -187,24 +187,24 @@ TEST_F(Adaptive, OnlyLocationsWithMembersGetTasks) {
   EXPECT_EQ(deal(at(2), 1), kHere);
 }
 
-TEST_F(Adaptive, FarTasksAreRobbedForTheTimeThatTheyWouldWait) {
+TEST_F(Adaptive, FarTasksAreStolenForTheTimeThatTheyWouldWait) {
   FarTasks computing{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask / 100};
   FarTasks moving{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask};
-  EXPECT_TRUE(robs(computing, 2 * kTask));
-  EXPECT_FALSE(robs(moving, 2 * kTask)) << "tasks for it may be about to come";
+  EXPECT_TRUE(steals(computing, 2 * kTask));
+  EXPECT_FALSE(steals(moving, 2 * kTask)) << "tasks for it may be about to come";
   computing.depth = moving.depth = 0;
-  EXPECT_FALSE(robs(computing, 1000 * kTask));
-  EXPECT_FALSE(robs(moving, 1000 * kTask));
+  EXPECT_FALSE(steals(computing, 1000 * kTask));
+  EXPECT_FALSE(steals(moving, 1000 * kTask));
   moving.depth = 1;
   moving.workers = 0;
-  EXPECT_TRUE(robs(moving, 0)) << "nobody else will";
+  EXPECT_TRUE(steals(moving, 0)) << "nobody else will";
 }
 
 TEST_F(Adaptive, NoTaskIsLeftForEver) {
   for (const std::uint64_t time : {std::uint64_t{0}, std::uint64_t{1}, kTask, std::uint64_t{1} << 50})
     for (const std::uint64_t far_stake : {std::uint64_t{0}, kTask, std::uint64_t{1} << 50})
-      EXPECT_TRUE(robs({.depth = 1, .task_time = time, .dealing = true, .workers = 6, .stake = far_stake},
-                       300'000'000))
+      EXPECT_TRUE(steals({.depth = 1, .task_time = time, .dealing = true, .workers = 6, .stake = far_stake},
+                         300'000'000))
           << "after 100 ms, with tasks of " << time;
 }
 

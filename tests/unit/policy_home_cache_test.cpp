@@ -191,11 +191,11 @@ TEST(Vicinities, HoldBackEveryIdleWorkerOutsideForEver) {
       for (Location victim = 0; victim < kTiles; ++victim) {
         const bool inside = size == 0 || view.in_one_vicinity(thief, victim);
         EXPECT_EQ(home_cache.may_reach(view, thief, victim), inside);
-        EXPECT_EQ(home_cache.may_rob(view, thief, victim, 1), inside);
-        EXPECT_EQ(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1}, {}), inside) << "at once";
-        EXPECT_EQ(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1000}, ever), inside);
-        EXPECT_FALSE(home_cache.may_rob(view, thief, victim, 0));
-        EXPECT_TRUE(home_cache.may_rob_dealt(view, thief, victim, {.depth = 1, .workers = 0}, {}))
+        EXPECT_EQ(home_cache.may_steal(view, thief, victim, 1), inside);
+        EXPECT_EQ(home_cache.may_steal_dealt(view, thief, victim, {.depth = 1}, {}), inside) << "at once";
+        EXPECT_EQ(home_cache.may_steal_dealt(view, thief, victim, {.depth = 1000}, ever), inside);
+        EXPECT_FALSE(home_cache.may_steal(view, thief, victim, 0));
+        EXPECT_TRUE(home_cache.may_steal_dealt(view, thief, victim, {.depth = 1, .workers = 0}, {}))
             << "who else should take it?";
       }
     EXPECT_TRUE(home_cache.may_reach(view, placement::kUnknown, 3)) << "it has no vicinity";
@@ -252,7 +252,7 @@ TEST(Vicinities, OneTaskInEachInboxIsDoneEvenWhereItsWorkerWaits) {
         }
         const auto task = take([&](Location where, const Task&) {
           const auto depth = static_cast<std::uint32_t>(inbox[where].size());
-          return where == worker || home_cache.may_rob_dealt(view, worker, where, {.depth = depth}, {});
+          return where == worker || home_cache.may_steal_dealt(view, worker, where, {.depth = depth}, {});
         });
         if (task == nullptr) continue;
         if (task->maker >= 0) {

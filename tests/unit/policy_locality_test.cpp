@@ -1,4 +1,4 @@
-// Algorithms 1 and 2 on modelled machines: where tasks are dealt, and who may rob whom.
+// Algorithms 1 and 2 on modelled machines: where tasks are dealt, and who may steal from whom.
 #include "policy/policies.h"
 #include "policy_machine.h"
 
@@ -176,21 +176,21 @@ TEST_F(Opteron, ThePapersSizeTestHoldsSmallTasksBack) {
 }
 
 TEST_F(Opteron, ThresholdsByHopsAndCores) {
-  EXPECT_TRUE(locality.may_rob(machine, 0, 0, 1));
-  EXPECT_FALSE(locality.may_rob(machine, 0, 0, 0));
-  EXPECT_FALSE(locality.may_rob(machine, 0, 1, 6));
-  EXPECT_TRUE(locality.may_rob(machine, 0, 1, 7));
-  EXPECT_FALSE(locality.may_rob(machine, 0, 3, 12));
-  EXPECT_TRUE(locality.may_rob(machine, 0, 3, 13));
+  EXPECT_TRUE(locality.may_steal(machine, 0, 0, 1));
+  EXPECT_FALSE(locality.may_steal(machine, 0, 0, 0));
+  EXPECT_FALSE(locality.may_steal(machine, 0, 1, 6));
+  EXPECT_TRUE(locality.may_steal(machine, 0, 1, 7));
+  EXPECT_FALSE(locality.may_steal(machine, 0, 3, 12));
+  EXPECT_TRUE(locality.may_steal(machine, 0, 3, 13));
 }
 
 TEST_F(Opteron, ThresholdsByRawDistanceAndNone) {
   machine.threshold = Threshold::slit;
-  EXPECT_FALSE(locality.may_rob(machine, 0, 1, 16));
-  EXPECT_TRUE(locality.may_rob(machine, 0, 1, 17));
+  EXPECT_FALSE(locality.may_steal(machine, 0, 1, 16));
+  EXPECT_TRUE(locality.may_steal(machine, 0, 1, 17));
   machine.threshold = Threshold::none;
-  EXPECT_TRUE(locality.may_rob(machine, 0, 3, 1));
-  EXPECT_FALSE(locality.may_rob(machine, 0, 3, 0));
+  EXPECT_TRUE(locality.may_steal(machine, 0, 3, 1));
+  EXPECT_FALSE(locality.may_steal(machine, 0, 3, 0));
 }
 
 TEST_F(Opteron, OrderIsByDistanceAndBeginsElsewhereForEverybody) {

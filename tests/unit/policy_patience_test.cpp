@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t kMs = 2'500'000;  // ticks
 constexpr std::uint64_t kEver = 1'000'000 * kMs;
 
-bool may_rob(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
+bool may_steal(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
   static const EightNodes machine(6);
-  return locality.may_rob_dealt(machine.view, 0, 1, {depth, task_time}, idle);
+  return locality.may_steal_dealt(machine.view, 0, 1, {depth, task_time}, idle);
 }
 
 TEST(Surplus, IsMoreThanThePartOfTheLocationAndMoreThanTheThiefHas) {
@@ -68,7 +68,7 @@ TEST(Surplus, TakesMoreWhereTasksReleaseOthers) {
 }
 
 TEST(Surplus, OfADealingThatGoesOnIsWhatTheOneBeforeTells) {
-  const Share unknown{.dealt = 10, .robbed = 2}, early{.robbed = 3, .before = 16},
+  const Share unknown{.dealt = 10, .stolen = 2}, early{.stolen = 3, .before = 16},
       late{.dealt = 20, .before = 16};
   EXPECT_EQ(unknown.has(), 12);
   EXPECT_EQ(unknown.expects(), 12);
@@ -77,41 +77,41 @@ TEST(Surplus, OfADealingThatGoesOnIsWhatTheOneBeforeTells) {
   EXPECT_EQ(late.expects(), 20);
 }
 
-TEST(Robbing, ASurplusIsFreeAtOnceAboveTheThreshold) {
+TEST(Stealing, ASurplusIsFreeAtOnceAboveTheThreshold) {
   const EightNodes machine(6);
   const auto may = [&machine](std::uint32_t depth) {
-    return locality.may_rob_dealt(machine.view, 0, 1, {.depth = depth, .task_time = kMs, .surplus = true},
-                                  {0, 0, 8});
+    return locality.may_steal_dealt(machine.view, 0, 1, {.depth = depth, .task_time = kMs, .surplus = true},
+                                    {0, 0, 8});
   };
   EXPECT_FALSE(may(6));
   EXPECT_TRUE(may(7));
 }
 
-TEST(Robbing, NobodyRobsDealtTasksAtOnce) {
-  EXPECT_FALSE(may_rob(1000, 0, {0, kEver, 0}));
-  EXPECT_FALSE(may_rob(1000, 0, {Patience::kLeast - 1, kEver, 0}));
-  EXPECT_TRUE(may_rob(1000, 0, {Patience::kLeast, kEver, 0}));
+TEST(Stealing, NobodyStealsDealtTasksAtOnce) {
+  EXPECT_FALSE(may_steal(1000, 0, {0, kEver, 0}));
+  EXPECT_FALSE(may_steal(1000, 0, {Patience::kLeast - 1, kEver, 0}));
+  EXPECT_TRUE(may_steal(1000, 0, {Patience::kLeast, kEver, 0}));
 }
 
-TEST(Robbing, FewTasksAreLeftToTheirWorkersAsLongAsTheseMakeProgress) {
-  EXPECT_FALSE(may_rob(6, kMs, {3 * kMs, kEver, 8})) << "no more than the threshold";
-  EXPECT_TRUE(may_rob(7, kMs, {3 * kMs, kEver, 8}));
-  EXPECT_TRUE(may_rob(1, kMs, {4 * kMs, kEver, 8}));
-  EXPECT_FALSE(may_rob(0, kMs, {kEver, kEver, 8}));
+TEST(Stealing, FewTasksAreLeftToTheirWorkersAsLongAsTheseMakeProgress) {
+  EXPECT_FALSE(may_steal(6, kMs, {3 * kMs, kEver, 8})) << "no more than the threshold";
+  EXPECT_TRUE(may_steal(7, kMs, {3 * kMs, kEver, 8}));
+  EXPECT_TRUE(may_steal(1, kMs, {4 * kMs, kEver, 8}));
+  EXPECT_FALSE(may_steal(0, kMs, {kEver, kEver, 8}));
 }
 
-TEST(Robbing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
-  EXPECT_FALSE(may_rob(1000, kMs, {8 * kMs - 1, kMs / 2, 8}));
-  EXPECT_TRUE(may_rob(1000, kMs, {8 * kMs, kMs / 2, 8}));
-  EXPECT_TRUE(may_rob(1000, kMs, {kMs, kMs, 8})) << "for as long as a task takes none has been dealt";
-  EXPECT_TRUE(may_rob(1000, kMs, {kMs, kMs / 2, 0})) << "it has never paid";
+TEST(Stealing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
+  EXPECT_FALSE(may_steal(1000, kMs, {8 * kMs - 1, kMs / 2, 8}));
+  EXPECT_TRUE(may_steal(1000, kMs, {8 * kMs, kMs / 2, 8}));
+  EXPECT_TRUE(may_steal(1000, kMs, {kMs, kMs, 8})) << "for as long as a task takes none has been dealt";
+  EXPECT_TRUE(may_steal(1000, kMs, {kMs, kMs / 2, 0})) << "it has never paid";
 }
 
-TEST(Robbing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
+TEST(Stealing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
   const EightNodes machine(6);
   const auto may = [&machine](std::uint64_t task_time, const Idleness& idle) {
-    return locality.may_rob_dealt(machine.view, 0, 1, {.depth = 9, .task_time = task_time, .dealing = true},
-                                  idle);
+    return locality.may_steal_dealt(machine.view, 0, 1, {.depth = 9, .task_time = task_time, .dealing = true},
+                                    idle);
   };
   EXPECT_FALSE(may(kMs, {3 * kMs, 9 * kMs, 8}));
   EXPECT_TRUE(may(kMs, {11 * kMs, 11 * kMs, 32}));
@@ -119,28 +119,28 @@ TEST(Robbing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
   EXPECT_TRUE(may(0, {9 * kMs, 0, 8}));
 }
 
-TEST(Robbing, WhileNoneAreDealtThereIsGrace) {
-  EXPECT_FALSE(may_rob(1000, kMs / 2, {2 * kMs - 1, kEver, 32, 4}));
-  EXPECT_TRUE(may_rob(1000, kMs / 2, {2 * kMs, kEver, 32, 4}));
-  EXPECT_TRUE(may_rob(1000, kMs / 2, {kMs / 2, kEver, 32, 0})) << "it has never paid";
-  EXPECT_TRUE(may_rob(1000, 9 * kMs, {6 * kMs, kEver, 32, 4})) << "5 ms at most";
+TEST(Stealing, WhileNoneAreDealtThereIsQuietPatience) {
+  EXPECT_FALSE(may_steal(1000, kMs / 2, {2 * kMs - 1, kEver, 32, 4}));
+  EXPECT_TRUE(may_steal(1000, kMs / 2, {2 * kMs, kEver, 32, 4}));
+  EXPECT_TRUE(may_steal(1000, kMs / 2, {kMs / 2, kEver, 32, 0})) << "it has never paid";
+  EXPECT_TRUE(may_steal(1000, 9 * kMs, {6 * kMs, kEver, 32, 4})) << "5 ms at most";
 }
 
-TEST(Robbing, NobodyRobsThoseWhoKeepUpWithTheCreator) {
-  EXPECT_FALSE(may_rob(33, kMs, {99 * kMs, 0, 8, 0, 99, 33}));
-  EXPECT_TRUE(may_rob(34, kMs, {99 * kMs, 0, 8, 0, 99, 34}));
-  EXPECT_TRUE(may_rob(9, kMs, {99 * kMs, 0, 8, 0, Idleness::kConclusive - 1, 9})) << "too few to know";
-  EXPECT_TRUE(may_rob(33, kMs, {99 * kMs, kMs, 8, 0, 99, 33})) << "no more are being dealt";
+TEST(Stealing, NobodyStealsFromThoseWhoKeepUpWithTheCreator) {
+  EXPECT_FALSE(may_steal(33, kMs, {99 * kMs, 0, 8, 0, 99, 33}));
+  EXPECT_TRUE(may_steal(34, kMs, {99 * kMs, 0, 8, 0, 99, 34}));
+  EXPECT_TRUE(may_steal(9, kMs, {99 * kMs, 0, 8, 0, Idleness::kConclusive - 1, 9})) << "too few to know";
+  EXPECT_TRUE(may_steal(33, kMs, {99 * kMs, kMs, 8, 0, 99, 33})) << "no more are being dealt";
 }
 
-TEST(Robbing, BeforeAnyTaskTimeIsKnownThereIsPatience) {
-  EXPECT_FALSE(may_rob(1000, 0, {8 * Patience::kLeast - 1, 0, 2}));
-  EXPECT_TRUE(may_rob(1000, 0, {8 * Patience::kLeast, 0, 2})) << "1 ms each";
+TEST(Stealing, BeforeAnyTaskTimeIsKnownThereIsPatience) {
+  EXPECT_FALSE(may_steal(1000, 0, {8 * Patience::kLeast - 1, 0, 2}));
+  EXPECT_TRUE(may_steal(1000, 0, {8 * Patience::kLeast, 0, 2})) << "1 ms each";
 }
 
-TEST(Robbing, NoWaitIsLongerThanATenthOfASecond) {
+TEST(Stealing, NoWaitIsLongerThanATenthOfASecond) {
   for (const std::uint64_t task_time : {std::uint64_t{0}, kMs, kEver})
-    EXPECT_TRUE(may_rob(1, task_time, {105 * kMs, 0, Patience::kMost, Patience::kMostGrace}));
+    EXPECT_TRUE(may_steal(1, task_time, {105 * kMs, 0, Patience::kMost, Patience::kMostQuietPatience}));
 }
 
 // A worker that finds nothing near it, and looks as often as it may.
@@ -195,9 +195,9 @@ TEST(PatienceOfAWorker, DoesNotCountTimeInWhichItHadNoCpu) {
   EXPECT_LE(worker.wait(kMs, 1, false).time, 3 * kMs);
 }
 
-TEST(PatienceOfAWorker, IsNotRestoredByARobbedTask) {
+TEST(PatienceOfAWorker, IsNotRestoredByAStolenTask) {
   Waiting worker;
-  worker.patience.rob(worker.wait(3 * kMs, 9, false));
+  worker.patience.steal(worker.wait(3 * kMs, 9, false));
   ++worker.served;
   EXPECT_GT(worker.wait(2 * kMs, 9, false).time, 4 * kMs);
 }
@@ -224,17 +224,17 @@ TEST(PatienceOfAWorker, ShrinksWhereAllThatIsDealtIsDealtToOthers) {
   for (std::uint32_t patience = Patience::kFirst; patience != 0; patience /= 4) {
     const Idleness idle = worker.wait(kMs, 9, true);
     EXPECT_EQ(idle.patience, patience);
-    worker.patience.rob(idle);
-    worker.patience.rob(idle);  // goes on: that is no second disappointment
+    worker.patience.steal(idle);
+    worker.patience.steal(idle);  // goes on: that is no second disappointment
     worker.served += 2;
     worker.wait(kMs, 0, false);
   }
 }
 
-TEST(PatienceOfAWorker, IsNotLostByRobbingAfterTheDealing) {
+TEST(PatienceOfAWorker, IsNotLostByStealingAfterTheDealing) {
   Waiting worker;
   worker.wait(kMs, 9, true);
-  worker.patience.rob(worker.wait(3 * kMs, 9, false));
+  worker.patience.steal(worker.wait(3 * kMs, 9, false));
   ++worker.served;
   worker.wait(kMs, 0, false);
   EXPECT_EQ(worker.wait(kMs, 9, true).patience, Patience::kFirst);
@@ -257,22 +257,23 @@ TEST(PatienceOfAWorker, CountsWhatIsDealtDuringAWait) {
   EXPECT_EQ(worker.wait(kMs, 9, false).created, 0u);
 }
 
-TEST(PatienceOfAWorker, GraceEndsWhereItMustRobAndComesBackWhereItNeedNot) {
+TEST(PatienceOfAWorker, QuietPatienceEndsWhereItMustStealAndComesBackWhereItNeedNot) {
   Waiting worker;
-  for (std::uint32_t grace = Patience::kMostGrace; grace != 0; grace /= 2) {
+  for (std::uint32_t quiet_patience = Patience::kMostQuietPatience; quiet_patience != 0;
+       quiet_patience /= 2) {
     const Idleness idle = worker.wait(kMs, 9, false);
-    EXPECT_EQ(idle.grace, grace);
-    worker.patience.rob(idle);
-    worker.patience.rob(idle);  // goes on: once a wait
+    EXPECT_EQ(idle.quiet_patience, quiet_patience);
+    worker.patience.steal(idle);
+    worker.patience.steal(idle);  // goes on: once a wait
     worker.served += 2;
     worker.wait(kMs, 0, false);
   }
-  for (std::uint32_t grace = 0; grace <= Patience::kMostGrace; ++grace) {
-    EXPECT_EQ(worker.wait(kMs, 9, false).grace, grace);
+  for (std::uint32_t quiet_patience = 0; quiet_patience <= Patience::kMostQuietPatience; ++quiet_patience) {
+    EXPECT_EQ(worker.wait(kMs, 9, false).quiet_patience, quiet_patience);
     worker.patience.found_near(worker.now);
     ++worker.served;
   }
-  EXPECT_EQ(worker.wait(kMs, 9, false).grace, Patience::kMostGrace);
+  EXPECT_EQ(worker.wait(kMs, 9, false).quiet_patience, Patience::kMostQuietPatience);
 }
 
 TEST(TurnOfACreator, ComesWhenItHasCreatedForATaskTime) {
@@ -340,7 +341,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
     inbox[from].pop_front();
     --dealt;
     local += home == worker.at;
-    if (from != worker.at) --share[from].robbed, ++share[worker.at].robbed;
+    if (from != worker.at) --share[from].stolen, ++share[worker.at].stolen;
     worker.running = true;
     worker.began = now;
     worker.left = task_time * machine.view.distance_between(worker.at, home) / 10;
@@ -389,10 +390,10 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
           if (!dealing) shares.all = static_cast<std::int64_t>(made);
           shares.victims = dealing ? share[far].expects() : share[far].has();
           shares.thiefs = dealing ? share[worker.at].expects() : share[worker.at].has();
-          if (!locality.may_rob_dealt(machine.view, worker.at, far,
-                                      {depth, mean[far], dealing, has_surplus(shares)}, idle))
+          if (!locality.may_steal_dealt(machine.view, worker.at, far,
+                                        {depth, mean[far], dealing, has_surplus(shares)}, idle))
             continue;
-          worker.patience.rob(idle);
+          worker.patience.steal(idle);
           start(worker, far);
           break;
         }
@@ -458,9 +459,9 @@ TEST(OnAModelledMachine, WhatANodeHasBeyondItsPartIsSharedWhileOthersAreServed) 
     }
 }
 
-TEST(OnAModelledMachine, ASlowCreatorIsLittleReasonToRob) {
-  // It takes longer to feed them than each of them has to work: nobody needs help, and whoever robs for some
-  // while only before the own tasks come.
+TEST(OnAModelledMachine, ASlowCreatorIsLittleReasonToSteal) {
+  // It takes longer to feed them than each of them has to work: nobody needs help, and whoever steals for
+  // some while only before the own tasks come.
   for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
     const Outcome outcome = simulate(1, in_order(32), 0.2, task_time, 16);
     EXPECT_GE(outcome.local, 0.55) << task_time;

@@ -186,7 +186,7 @@ TEST_P(RememberedLoops, HandOutMoreChunksThanARangeHasUnits) {
 }
 
 // While a member is held in its first chunk, the others run everything else; but for the part that it has
-// just claimed, should the others be through before it has put the rest of that where they can rob it.
+// just claimed, should the others be through before it has put the rest of that where they can steal it.
 TEST_P(RememberedLoops, WaitForNobodyWhoIsBusy) {
   constexpr std::uint64_t kTrip = 4000, kPart = 16;
   for (const ScheduleKind kind : {ScheduleKind::dynamic, ScheduleKind::guided}) {
@@ -259,7 +259,7 @@ TEST(LoopPlans, ThatPromiseAnOrderAreNotRemembered) {
 }
 
 // Eight members in step: nobody begins a part before everybody has run as many as it has. All have eight
-// parts, so nobody robs; the last iteration stands in no part and is run by anybody.
+// parts, so nobody steals; the last iteration stands in no part and is run by anybody.
 constexpr std::uint64_t kStepTrip = 65;
 using Who = std::array<int, kStepTrip>;
 
@@ -348,7 +348,7 @@ TEST(Parts, GoWithTheirValuesWhenALoopsBoundsChange) {
   }
 }
 
-// All parts of member 7 are robbed while it is held in its first chunk.
+// All parts of member 7 are stolen while it is held in its first chunk.
 void run_while_one_is_held(const LoopPlan& plan) {
   std::atomic<std::uint64_t> by_others{0};
   run_region(kNodes, [&](Thread* self) {

@@ -42,7 +42,7 @@ TEST_F(Engine, TheInitialThreadsMemoryIsFarForTheOthers) {
   options.threads = 2;
   options.seating = Seating::spread;
   const Result result = run(w, options);
-  // One task local, the other, robbed, far.
+  // One task local, the other, stolen, far.
   EXPECT_EQ(result.bytes(), 12800u);
   EXPECT_EQ(result.missed(0, 0), 6400u);
   EXPECT_EQ(result.local_share(), 0.5);

@@ -40,9 +40,9 @@ TEST(HomeCaches, WhatFitsIntoThemIsThereAtTheStart) {
   EXPECT_LT(large.cache_hits, large.bytes());
 }
 
-TEST(HomeCaches, NobodyRobsBeyondItsVicinity) {
+TEST(HomeCaches, NobodyStealsBeyondItsVicinity) {
   const Tiles tiles;
-  // All of one allocation is at one home: only it and those that may rob it run tasks.
+  // All of one allocation is at one home: only it and those that may steal from it run tasks.
   for (const std::int32_t vicinity : {1, 4, 8, 16}) {
     const Result result = tiles.run("reduction", {}, vicinity);
     std::int32_t busy = 0;

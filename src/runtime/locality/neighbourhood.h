@@ -55,7 +55,7 @@ class alignas(kCacheLinePair) Inbox {
   /// This location's part of the present dealing. A hint.
   policy::Share share() const {
     return {.dealt = dealt_.load(std::memory_order_relaxed),
-            .robbed = robbed_.load(std::memory_order_relaxed),
+            .stolen = stolen_.load(std::memory_order_relaxed),
             .before = dealt_before_.load(std::memory_order_relaxed),
             .released = released_.load(std::memory_order_relaxed)};
   }
@@ -64,12 +64,12 @@ class alignas(kCacheLinePair) Inbox {
     dealt_before_.store(released ? 0 : dealt_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     released_.store(false, std::memory_order_relaxed);
     dealt_.store(0, std::memory_order_relaxed);
-    robbed_.store(0, std::memory_order_relaxed);
+    stolen_.store(0, std::memory_order_relaxed);
   }
   /// By its workers from another location, or -1: from it.
-  void count_robbed(std::int32_t tasks) {
+  void count_stolen(std::int32_t tasks) {
     count_shared_write();
-    robbed_.fetch_add(tasks, std::memory_order_relaxed);
+    stolen_.fetch_add(tasks, std::memory_order_relaxed);
   }
 
   /// `created`: by the task that makes it, and not by one that it has waited for. False when the inbox is
@@ -107,7 +107,7 @@ class alignas(kCacheLinePair) Inbox {
   std::atomic<std::uint32_t> created_{0};
   std::atomic<std::int32_t> dealt_{0};  // these make a policy::Share
   std::atomic<std::int32_t> dealt_before_{0};
-  std::atomic<std::int32_t> robbed_{0};
+  std::atomic<std::int32_t> stolen_{0};
   std::atomic<bool> released_{false};
   std::atomic<std::uint64_t> task_time_{0};
   std::atomic<std::uint64_t> stake_{0};

@@ -226,7 +226,7 @@ struct Search {
   bool take_parts(std::uint32_t i, Location where);
   bool take_from_own_range();
   bool take_here();
-  bool rob(std::int32_t victim);
+  bool steal(std::int32_t victim);
   bool waits_for(Location where);
   bool take_elsewhere();
 };
@@ -268,7 +268,7 @@ std::uint64_t Search::guided_chunk(std::uint64_t more, std::uint32_t passed, Loc
   return ceil_div(left, 2 * (members == 0 ? 1 : members));
 }
 
-// Of units that are the member's own: `amount` into the reserve, the rest where others can rob it.
+// Of units that are the member's own: `amount` into the reserve, the rest where others can steal it.
 void Search::keep(std::uint64_t begin, std::uint64_t end, std::uint64_t amount) {
   if (loop.alone || amount > end - begin) amount = end - begin;
   put_in_reserve(loop, begin, begin + amount);
@@ -340,7 +340,7 @@ bool Search::take_here() {
 }
 
 // Half of what the victim has left.
-bool Search::rob(std::int32_t victim) {
+bool Search::steal(std::int32_t victim) {
   const std::uint32_t generation = generation_of(loop.number);
   std::atomic<std::uint64_t>& theirs = range_of(self->team, loop.number, victim).word;
   std::uint64_t seen = theirs.load(std::memory_order_relaxed);
@@ -406,7 +406,7 @@ bool Search::take_elsewhere() {
     if (least != 0 && waits_for(where)) {
       for (std::uint32_t i = 0; i < pauses; ++i) cpu_relax();
       if (pauses < kMostPauses) pauses *= 2;
-    } else if (victim >= 0 ? rob(victim) : take_parts(best_part, where)) {
+    } else if (victim >= 0 ? steal(victim) : take_parts(best_part, where)) {
       return true;
     }
   }

@@ -7,8 +7,9 @@
 // that belong to its location, from its own static block on and then round; a part that nobody has run
 // belongs where that block's member is. So what a static loop has touched, a dynamic one finds at the same
 // place. When nothing is left that belongs here, or that a member here is at work on, the member waits for a
-// sixteenth of the time that the loop has taken so far, since those whom it would rob mostly finish by then.
-// After that it takes the nearest part that nobody has begun, or half of what the nearest member has left.
+// sixteenth of the time that the loop has taken so far, since those from whom it would steal mostly finish by
+// then. After that it takes the nearest part that nobody has begun, or half of what the nearest member has
+// left.
 //
 // Which part has been taken is told by its word of `claims`: the number of the loop's instance, counted over
 // all remembered loops of the team. A member claims a part by a compare-and-swap from an older number to its
@@ -29,7 +30,7 @@ namespace hearth::rt {
 
 using placement::Location;
 
-/// A part that was run elsewhere so often in a row belongs there. Of parts that are robbed by chance, one
+/// A part that was run elsewhere so often in a row belongs there. Of parts that are stolen by chance, one
 /// time in twenty, that moves one in eight thousand; a loop whose iterations cost more at some places is
 /// balanced after so many instances.
 inline constexpr std::uint32_t kMoves = 3;

@@ -103,7 +103,7 @@ void read_settings() {
   process.policy = policy::policy_at(static_cast<std::size_t>(s.policy));
   process.task_vicinities = s.policy == Policy::home_cache && s.vicinity != 0;
   process.weighs_load = process.policy->weighs_load();
-  process.shares_kept = process.policy->shares_kept();
+  process.shares_own_queues = process.policy->shares_own_queues();
 
   Icvs& icvs = process.initial_icvs;
   icvs.nthreads = s.num_threads_count > 0 ? s.num_threads[0] : contention.cpus;

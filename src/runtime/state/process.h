@@ -25,8 +25,8 @@ struct Process {
   const policy::TaskPolicy* policy = nullptr;
   bool several_locations = false;  // the policy deals tasks to locations, and there are several
   bool task_vicinities = false;    // idle workers may not take every task that is queued
-  bool weighs_load = false;        // the policy does, see policy/task_policy.h; and kept tasks are anybody's
-  bool shares_kept = false;
+  bool weighs_load = false;  // the policy does, see policy/task_policy.h; anybody may steal from own queues
+  bool shares_own_queues = false;
   Icvs initial_icvs;
 };
 extern Process process;

@@ -141,7 +141,7 @@ Task* first_at(Thread* self, Location where, Visit visit) {
   return nullptr;
 }
 
-std::uint32_t kept_at(Thread* self, Location where) {
+std::uint32_t queued_at(Thread* self, Location where) {
   std::uint32_t waiting = 0;
   first_at(self, where, [&waiting](Member* member) {
     waiting += member->deque.looks_long();
@@ -166,8 +166,8 @@ struct Search {
 };
 
 // Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising
-// distance. Tasks that their creator has kept are robbed when more of them wait than the policy's threshold,
-// tasks that were dealt to their data when may_rob_dealt() says so. Whoever looks in vain looks again later
+// distance. Tasks in their creator's own queue are stolen when more of them wait than the policy's threshold,
+// tasks that were dealt to their data when may_steal_dealt() says so. Whoever looks in vain looks again later
 // and later. A waiter, whom descendants may keep waiting that lie below every threshold or out of its reach,
 // takes those above it after kPatience such looks, and all after twice as many or before it sleeps.
 template <class Accept>
@@ -186,7 +186,7 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
       return task;
     }
   }
-  if (process.shares_kept)
+  if (process.shares_own_queues)
     if (Task* task = steal(self, accept)) return task;
   const std::uint64_t now = ticks();
   if (!search.last_look && me->patience.rests(now)) return nullptr;
@@ -199,24 +199,24 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
   const auto may_take = [&](Location where, std::uint32_t dealt) {
     if (!search.waits || (process.weighs_load && !any)) {
       if (!dealing) dealing = dealing_now(all);
-      return policy.may_rob_dealt(machine, here, where, far_tasks(all, *dealing, here, where), idle);
+      return policy.may_steal_dealt(machine, here, where, far_tasks(all, *dealing, here, where), idle);
     }
-    return any || (me->patience.looks() > kPatience && policy.may_rob(machine, here, where, dealt));
+    return any || (me->patience.looks() > kPatience && policy.may_steal(machine, here, where, dealt));
   };
   const Location* near = locations_near(here);
   for (std::int32_t i = here < 0 ? 0 : 1; i < machine.locations; ++i) {
     const Location where = near[i];
-    const std::uint32_t dealt = inboxes[where].size(), kept = kept_at(self, where);
-    if (kept != 0 && ((any && (search.waits || policy.may_reach(machine, here, where))) ||
-                      policy.may_rob(machine, here, where, kept)))
+    const std::uint32_t dealt = inboxes[where].size(), queued = queued_at(self, where);
+    if (queued != 0 && ((any && (search.waits || policy.may_reach(machine, here, where))) ||
+                        policy.may_steal(machine, here, where, queued)))
       if (Task* task = steal_at(self, where, accept)) return task;
     if (dealt == 0) continue;
     if (!may_take(where, dealt)) {
       search.too_soon = true;
     } else if (Task* task = inboxes[where].take(accept)) {
-      if (!search.waits) me->patience.rob(idle);
-      inboxes[where].count_robbed(-1);
-      if (here >= 0) inboxes[here].count_robbed(1);
+      if (!search.waits) me->patience.steal(idle);
+      inboxes[where].count_stolen(-1);
+      if (here >= 0) inboxes[here].count_stolen(1);
       return task;
     }
   }

@@ -113,7 +113,7 @@ std::uint64_t run_sharing(Thread* self, Loop& loop, TaskRange range, bool fresh,
   return (ticks() - begin) / (range.end - first);
 }
 
-/// Ranges of tasks that belong to one location go there. As many as their dealing is worth: whoever robs a
+/// Ranges of tasks that belong to one location go there. As many as their dealing is worth: whoever steals a
 /// location takes one of them.
 template <class Loop>
 void deal_remembered(Thread* self, Loop& loop, TaskRange rest, std::uint64_t tasks) {

@@ -79,7 +79,7 @@ struct WorkerResult {
   Location location = 0;  // the last, if it has moved
   Time work = 0;          // running bodies: computing and waiting for memory
   Time create = 0;        // creating and dealing
-  Time search = 0;        // taking, robbing, waking up
+  Time search = 0;        // taking, stealing, waking up
   Time migrate = 0;       // moving memory or itself; not what pages cost that move when they are touched
   Time wait = 0;          // the rest
   std::uint64_t tasks = 0;

@@ -130,21 +130,21 @@ bool Simulation::deal_away(WorkerIndex index, TaskIndex task, bool created) {
   return put_in_inbox(task, where, created);
 }
 
-void Simulation::keep(WorkerIndex index, TaskIndex task) {
+void Simulation::enqueue(WorkerIndex index, TaskIndex task) {
   Worker& worker = workers_[index];
   if (one_queue_) {
     shared_.push_back(task);
   } else {
     worker.deque.push_back(task);
-    ++places_[static_cast<std::size_t>(worker.location)].kept;
+    ++places_[static_cast<std::size_t>(worker.location)].queued;
   }
   count_queued();
-  wake_for_kept(worker, task);
+  wake_for_local(worker, task);
 }
 
-// One near it; or if kept tasks are anybody's, the nearest that there is.
-void Simulation::wake_for_kept(const Worker& worker, TaskIndex task) {
-  if (wake_one(parked_near(worker), task) || !neighbourhood_ || !shares_kept_) return;
+// One near it; or if anybody may steal from own queues, the nearest that there is.
+void Simulation::wake_for_local(const Worker& worker, TaskIndex task) {
+  if (wake_one(parked_near(worker), task) || !neighbourhood_ || !shares_own_queues_) return;
   const Location* near = tables_.near(worker.location);
   for (std::int32_t i = 1; i < view_.locations; ++i)
     if (wake_one(places_[static_cast<std::size_t>(near[i])].parked, task)) return;
@@ -271,13 +271,13 @@ Simulation::Found Simulation::find(WorkerIndex index) {
   }
   if (!worker.deque.empty() && may_run(worker, worker.deque.at(worker.deque.size() - 1))) {
     --queued_;
-    --places_[static_cast<std::size_t>(worker.location)].kept;
+    --places_[static_cast<std::size_t>(worker.location)].queued;
     return {worker.deque.pop_back(), take_};
   }
   return neighbourhood_ ? find_by_distance(index) : steal_anywhere(index);
 }
 
-Simulation::Found Simulation::robbed(WorkerIndex thief, TaskIndex task, Location victim) {
+Simulation::Found Simulation::stolen(WorkerIndex thief, TaskIndex task, Location victim) {
   const Location here = workers_[thief].location;
   --queued_;
   ++result_.steals;
@@ -294,8 +294,8 @@ Simulation::Found Simulation::steal_anywhere(WorkerIndex index) {
     Worker& other = workers_[victim];
     if (victim != index && !other.deque.empty() && may_run(worker, other.deque.at(0))) {
       worker.last_victim = victim;
-      --places_[static_cast<std::size_t>(other.location)].kept;
-      return robbed(index, other.deque.take(0), other.location);
+      --places_[static_cast<std::size_t>(other.location)].queued;
+      return stolen(index, other.deque.take(0), other.location);
     }
     if (++victim == count) victim = 0;
   }
@@ -305,7 +305,7 @@ Simulation::Found Simulation::steal_anywhere(WorkerIndex index) {
 
 Simulation::Found Simulation::steal_at(WorkerIndex index, Location where) {
   Place& place = places_[static_cast<std::size_t>(where)];
-  if (place.kept == 0) return {};
+  if (place.queued == 0) return {};
   const auto count = place.workers.size();
   // From the one that follows it in the team on.
   std::size_t at = static_cast<std::size_t>(
@@ -315,8 +315,8 @@ Simulation::Found Simulation::steal_at(WorkerIndex index, Location where) {
     const WorkerIndex victim = place.workers[at];
     Worker& other = workers_[victim];
     if (victim == index || other.deque.empty() || !may_run(workers_[index], other.deque.at(0))) continue;
-    --place.kept;
-    return robbed(index, other.deque.take(0), where);
+    --place.queued;
+    return stolen(index, other.deque.take(0), where);
   }
   return {};
 }
@@ -331,7 +331,7 @@ Simulation::Found Simulation::take_dealt(WorkerIndex index, Location where) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!may_run(workers_[index], tasks.at(i))) continue;
     const TaskIndex task = take_from_inbox(where, i);
-    if (where != workers_[index].location) return robbed(index, task, where);
+    if (where != workers_[index].location) return stolen(index, task, where);
     --queued_;
     return {task, take_};
   }
@@ -374,7 +374,7 @@ Simulation::Found Simulation::find_by_distance(WorkerIndex index) {
     if (worker.patience.waiting()) worker.patience.found_near(ticks(now_));
     return found;
   }
-  if (shares_kept_) {
+  if (shares_own_queues_) {
     found = steal_anywhere(index);
     if (found.task != kNobody) return found;
   }
@@ -402,20 +402,20 @@ Simulation::Found Simulation::find_far(WorkerIndex index) {
     Place& place = places_[static_cast<std::size_t>(where)];
     Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
     const auto dealt = static_cast<std::uint32_t>(inbox.tasks.size());
-    if (place.kept != 0 && ((any && (waits || policy_.may_reach(machine, here, where))) ||
-                            policy_.may_rob(machine, here, where, place.kept)))
+    if (place.queued != 0 && ((any && (waits || policy_.may_reach(machine, here, where))) ||
+                              policy_.may_steal(machine, here, where, place.queued)))
       if (const Found found = steal_at(index, where); found.task != kNobody) return found;
     if (dealt == 0) continue;
-    const bool may =
-        waits && (any || !weighs_load_)
-            ? any || (worker.patience.looks() > kWaiterLooks && policy_.may_rob(machine, here, where, dealt))
-            : policy_.may_rob_dealt(machine, here, where, far_tasks(here, where), idle);
+    const bool may = waits && (any || !weighs_load_)
+                         ? any || (worker.patience.looks() > kWaiterLooks &&
+                                   policy_.may_steal(machine, here, where, dealt))
+                         : policy_.may_steal_dealt(machine, here, where, far_tasks(here, where), idle);
     if (!may) continue;
     const Found found = take_dealt(index, where);
     if (found.task == kNobody) continue;
-    if (!waits) worker.patience.rob(idle);
-    --inbox.share.robbed;
-    ++inboxes_[static_cast<std::size_t>(here)].share.robbed;
+    if (!waits) worker.patience.steal(idle);
+    --inbox.share.stolen;
+    ++inboxes_[static_cast<std::size_t>(here)].share.stolen;
     return found;
   }
   return {};

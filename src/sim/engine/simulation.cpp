@@ -69,7 +69,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
   one_queue_ = policy_.one_queue();
   neighbourhood_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
   weighs_load_ = policy_.weighs_load();
-  shares_kept_ = policy_.shares_kept();
+  shares_own_queues_ = policy_.shares_own_queues();
   if (neighbourhood_) {
     // A worker's patience makes it pause for longer than a machine's back-off would.
     first_pause_ = std::max(first_pause_, policy::Patience::kFirstPause * kTick);
@@ -328,9 +328,9 @@ Time Simulation::move_worker(WorkerIndex index, Location to) {
   Place& entered = places_[static_cast<std::size_t>(to)];
   left.workers.erase(std::find(left.workers.begin(), left.workers.end(), index));
   entered.workers.insert(std::lower_bound(entered.workers.begin(), entered.workers.end(), index), index);
-  const auto kept = static_cast<std::uint32_t>(worker.deque.size());
-  left.kept -= kept;
-  entered.kept += kept;
+  const auto queued = static_cast<std::uint32_t>(worker.deque.size());
+  left.queued -= queued;
+  entered.queued += queued;
   if (--workers_at_[static_cast<std::size_t>(worker.location)] == 0)
     staffed_ &= ~(std::uint64_t{1} << worker.location);
   ++workers_at_[static_cast<std::size_t>(to)];
@@ -398,7 +398,7 @@ bool Simulation::created(WorkerIndex index) {
         begin_task(index, child);
         return true;
       }
-      keep(index, child);
+      enqueue(index, child);
     }
   }
   if (!neighbourhood_ || (flags_[child] & kNamesDepend) == 0 || !alone_at_location(worker)) return true;
@@ -447,7 +447,7 @@ Time Simulation::finish(WorkerIndex index) {
         tell_runner(parent_[next]);
       } else if ((flags_[next] & kCreated) != 0) {
         if (may_deal(next)) spent += cost(deal_);
-        if (!may_deal(next) || !deal_away(index, next, false)) keep(index, next);
+        if (!may_deal(next) || !deal_away(index, next, false)) enqueue(index, next);
       }
     }
     worker.result.create += spent;

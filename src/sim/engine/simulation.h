@@ -110,7 +110,7 @@ class Simulation {
   struct Place {
     std::vector<WorkerIndex> workers;
     std::vector<WorkerIndex> parked;
-    std::uint32_t kept = 0;  // tasks in the deques of its workers
+    std::uint32_t queued = 0;  // tasks in the deques of its workers
   };
 
   struct Found {
@@ -169,7 +169,7 @@ class Simulation {
   /// The task is ready, and is dealt if the policy wants so. `created`: by its maker, and not by one that it
   /// has waited for.
   bool deal_away(WorkerIndex index, TaskIndex task, bool created);
-  void keep(WorkerIndex index, TaskIndex task);
+  void enqueue(WorkerIndex index, TaskIndex task);
   void count_queued();
   void note_dealing(Worker& worker);
   void end_dealing(Worker& worker);
@@ -180,7 +180,7 @@ class Simulation {
   Found take_dealt(WorkerIndex index, Location where);
   Found find_by_distance(WorkerIndex index);
   Found find_far(WorkerIndex index);
-  Found robbed(WorkerIndex thief, TaskIndex task, Location victim);
+  Found stolen(WorkerIndex thief, TaskIndex task, Location victim);
   policy::FarTasks far_tasks(Location here, Location where) const;
   std::uint64_t task_time(Location where) const;
   void park(WorkerIndex index);
@@ -199,8 +199,8 @@ class Simulation {
     const Frame& frame = worker.frames.back();
     return frame.task == 0 && frame.wait == Wait::descendants;
   }
-  /// Somebody has kept a task.
-  void wake_for_kept(const Worker& worker, TaskIndex task);
+  /// A task has been put in its own queue.
+  void wake_for_local(const Worker& worker, TaskIndex task);
   bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
 
   static std::uint64_t ticks(Time time) { return time / kTick; }
@@ -219,7 +219,7 @@ class Simulation {
   std::vector<std::uint32_t> workers_at_;
   bool neighbourhood_ = false;  // tasks are dealt
   bool one_queue_ = false;
-  bool weighs_load_ = false, shares_kept_ = false;
+  bool weighs_load_ = false, shares_own_queues_ = false;
   std::uint64_t wait_[placement::kMaxLocations] = {};  // LoadView's
   std::uint64_t guest_wait_[placement::kMaxLocations] = {};
   PageMap pages_;
