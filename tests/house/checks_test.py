@@ -48,6 +48,33 @@ class Rooms(unittest.TestCase):
         self.assertEqual(self.check({}).returncode, 1)
 
 
+class Docs(unittest.TestCase):
+    def check(self, **pages):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "docs").mkdir()
+            for name, text in {"README": "[docs](docs/a.md)\n", **pages}.items():
+                (pathlib.Path(folder) / ("docs" if name != "README" else "") / f"{name}.md").write_text(text)
+            return run(TOOLS / "check-docs", folder)
+
+    def test_pages_that_hold_together_pass(self):
+        self.assertEqual(self.check(a="# A b\n[here](#a-b), [up](../README.md)\n").returncode, 0)
+
+    def test_a_dead_link_fails_and_names_page_and_line(self):
+        result = self.check(a="# A\n[b](b.md)\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("docs/a.md:2", result.stdout)
+
+    def test_a_link_to_a_heading_that_is_not_there_fails(self):
+        self.assertEqual(self.check(a="# A\n[b](#b)\n").returncode, 1)
+
+    def test_a_page_that_nothing_leads_to_fails(self):
+        self.assertIn("docs/b.md", self.check(a="# A\n", b="# B\n").stdout)
+
+    def test_a_long_line_fails_outside_of_tables_and_code(self):
+        self.assertEqual(self.check(a="x " * 70 + "\n").returncode, 1)
+        self.assertEqual(self.check(a="| " + "x " * 70 + "|\n```\n" + "x " * 70 + "\n```\n").returncode, 0)
+
+
 class Sizes(unittest.TestCase):
     def check(self, text, name="runtime/a.cpp"):
         with tempfile.TemporaryDirectory() as folder:
