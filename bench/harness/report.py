@@ -136,7 +136,7 @@ def brief(judged, results):
     rows = {(row.name, row.compiler): row for row in judged.rows}
     table = [[name, *(cell for compiler, runtimes in users.items() for cell in cells(rows.get((name, compiler)), runtimes))]
              for name in dict.fromkeys(row.name for row in judged.rows)]
-    headings = ["", "gcc's: libgomp", "libomp", "Hearth", "by the faster", "clang's: libomp", "Hearth", "by libomp"]
+    headings = ["", "gcc's: libgomp", "libomp", "Hearth", "/ faster", "clang's: libomp", "Hearth", "/ libomp"]
     out = [plain_table(headings, table, left=1)]
     if ratios:
         out.append(f"geometric mean of the ratios: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} x")

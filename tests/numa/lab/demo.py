@@ -100,10 +100,11 @@ def virtual(hearth, svg):
                 progress.step(text)
 
         results = measure.run(topology, _cases(), hearth, REPEATS, on_boot=next_step, on_measured=next_step)
-    print("256 tasks rewrite blocks of 128 KiB that threads have touched first, four times over. One binary per compiler, on the\n"
-          f"runtime it was built for and on Hearth, in a virtual machine with {topology.title}.\n"
-          "A cell: per cent of all last-level-cache misses that memory serves.\n")
-    _show(rows(results, "misses that memory serves"), "Whose memory the misses of 8 nodes go to, in per cent", svg)
+    print("256 tasks rewrite blocks of 128 KiB that threads touched first, in four rounds. Two programs, built by gcc and by\n"
+          "clang: each runs on its own runtime and on Hearth, in an emulated machine:\n"
+          f"{topology.title}.\n"
+          "Each cell: percentage of all last-level cache misses that memory served.\n")
+    _show(rows(results, "misses that memory serves"), "Which memory serves the cache misses of 8 nodes, in percent", svg)
     return 0
 
 
@@ -165,10 +166,10 @@ def here(hearth, svg):
             results.append(measure.Measured(case, runtime, [matrix.Matrix(runtime, each) for each in counted], balances))
             seconds.append(median)
     _squared(results)
-    print(f"{blocks} tasks rewrite blocks of 128 KiB that threads have touched first, four times over, on this machine with\n"
-          f"{threads} threads. Counted are pages, not cache misses: for each task the node it ran on, and where the kernel\n"
-          "(move_pages) says the pages of its block are. A cell: per cent of all pages that tasks rewrote.\n")
-    _show(rows(results, "pages that tasks rewrote"), "Whose memory tasks rewrite on this machine, in per cent", svg if locations > 1 else None)
+    print(f"{blocks} tasks rewrite blocks of 128 KiB that threads touched first, in four rounds, on this machine with\n"
+          f"{threads} threads. Pages are counted, not cache misses: for each task the node that it ran on, and the nodes where\n"
+          "the pages of its block are (move_pages). Each cell: percentage of all pages that tasks rewrote.\n")
+    _show(rows(results, "pages that tasks rewrote"), "Which memory tasks rewrite on this machine, in percent", svg if locations > 1 else None)
     for one, median in zip(results, seconds):
         print(f"{_doing(one.case, one.runtime):28} {matrix.percent(one.share):>8} local   heaviest thread "
               f"{one.balance:.2f} x   {1000 * median:.1f} ms")
