@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { blocks = 64, n = 1 << 16 };
+enum { blocks = 64, n = 1 << 13 };
 
 int main(void) {
   double *x = malloc(blocks * n * sizeof *x), *y = malloc(blocks * n * sizeof *y);
