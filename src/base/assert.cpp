@@ -42,6 +42,7 @@ class Line {
   }
   void add_thread() {
     add(", thread %ld", syscall(SYS_gettid));
+    // Pairs with the store in describe_threads_with().
     if (const DescribeThread describe = describe_thread.load(std::memory_order_acquire);
         describe != nullptr) {
       used_ += describe(text_ + used_, room() - 1);

@@ -1,4 +1,7 @@
 // See homes.h for what is published, and how it is read.
+//
+// Orders: `published` is set with release by the thread whose MemoryHomes it is, and read with acquire by all others,
+// also by one whose own came too late.
 #include "memory/homes.h"
 
 #include <cstring>

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "memory/kernel_pages.h"
 #include "memory/page_map.h"
@@ -93,6 +94,13 @@ struct Guard {
   ~Guard() { pthread_mutex_unlock(&lock); }
 };
 
+/// Somebody has the lock: whoever asks, unless it has forgotten to take it.
+[[maybe_unused]] bool is_locked() {
+  if (pthread_mutex_trylock(&lock) != 0) return true;
+  pthread_mutex_unlock(&lock);
+  return false;
+}
+
 bool is_power_of_two(std::size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 std::size_t rounded_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -103,7 +111,7 @@ void* map_zeroed(std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-// ---- memory for our own bookkeeping: powers of two, used again, never unmapped
+// ---- memory for our own bookkeeping: zeroed, powers of two, used again, never unmapped
 
 struct Spare {
   Spare* next;
@@ -116,11 +124,12 @@ int spare_class(std::size_t bytes) { return bytes <= 64 ? 6 : 64 - __builtin_clz
 
 void* take_spare(std::size_t bytes) {
   constexpr std::size_t kChunk = std::size_t{1} << 20;
+  HEARTH_ASSERT(is_locked(), "%zu bytes of bookkeeping are taken without the lock", bytes);
   const int size_class = spare_class(bytes);
   const std::size_t size = std::size_t{1} << size_class;
   if (Spare* spare = spares[size_class]) {
     spares[size_class] = spare->next;
-    return spare;
+    return std::memset(static_cast<void*>(spare), 0, size);
   }
   if (size > kChunk / 4) return map_zeroed(size);
   if (spare_left < size) {
@@ -138,6 +147,7 @@ void* take_spare(std::size_t bytes) {
 
 void give_spare(void* memory, std::size_t bytes) {
   if (memory == nullptr) return;
+  HEARTH_ASSERT(is_locked(), "%zu bytes of bookkeeping are given back without the lock", bytes);
   auto* spare = static_cast<Spare*>(memory);
   const int size_class = spare_class(bytes);
   spare->next = spares[size_class];
@@ -264,6 +274,7 @@ bool fits_slab(const Distribution& what) {
 
 /// Enters a region for memory that is not committed yet; 0 when there is none left.
 OwnerTable::RegionId take_region(std::size_t bytes, std::size_t alignment, std::uint64_t& begin) {
+  HEARTH_ASSERT(is_locked(), "a region of %zu bytes is entered without the lock", bytes);
   const std::size_t extra = alignment > kGranule ? alignment / kGranule - 1 : 0;
   begin = owner_table.find_free(rounded_up(bytes, kGranule) / kGranule + extra);
   if (begin == 0) return 0;
@@ -337,7 +348,11 @@ void* from_slab(const MemoryHomes& machine, const ManagedRequest& request, Locat
       extent = &extents[list.slab];
       index = extent->carved++;
     }
+    HEARTH_ASSERT(index < extent->carved && extent->carved <= extent->count, "block %u of %u, of which %u were carved",
+                  index, extent->count, extent->carved);
     Block& block = extent->blocks.load(std::memory_order_relaxed)[index];
+    HEARTH_ASSERT(block.size.load(std::memory_order_relaxed) == 0, "block %u is handed out, and has %zu bytes in use",
+                  index, block.size.load(std::memory_order_relaxed));
     used_before = (block.tag.load(std::memory_order_relaxed) & Block::kUsedBefore) != 0;
     block.tag.store(request.tag, std::memory_order_relaxed);
     block.size.store(request.size, std::memory_order_relaxed);
@@ -360,6 +375,10 @@ bool make_room(SizeList& list) {
   return true;
 }
 
+[[maybe_unused]] bool is_listed(const SizeList& list, std::uint64_t number) {
+  return std::find(list.free, list.free + list.free_count, number) != list.free + list.free_count;
+}
+
 void release_to_slab(OwnerTable::RegionId id, std::uint32_t index) {
   Extent& extent = extents[id];
   Block& block = extent.blocks.load(std::memory_order_relaxed)[index];
@@ -374,6 +393,9 @@ void release_to_slab(OwnerTable::RegionId id, std::uint32_t index) {
   block.size.store(0, std::memory_order_relaxed);
   block.tag.store(dirty ? Block::kUsedBefore : 0, std::memory_order_relaxed);
   SizeList& list = zones[spread ? kSpreadZone : extent.home].sizes[slab_class_for(bytes, 1)];
+  HEARTH_ASSERT(list.free_count <= list.free_room, "%zu free blocks in room for %zu", list.free_count, list.free_room);
+  HEARTH_ASSERT_STRUCTURE(!is_listed(list, std::uint64_t{id} << 32 | index), "block %u of region %u is free already",
+                          index, id);
   if (make_room(list)) list.free[list.free_count++] = std::uint64_t{id} << 32 | index;
 }
 

@@ -1,7 +1,11 @@
 // The table of pages; see page_map.h. Synchronisation: every word by itself, relaxed, since no word says
-// anything about another; only the table's address is published with release and read with acquire.
+// anything about another.
+//
+// Orders: the table's address is published with release in attach() and read with acquire everywhere else. The memory
+// is fresh from the kernel, so nothing but the mapping itself has to be seen.
 #include "memory/page_map.h"
 
+#include <cinttypes>
 #include <ctime>
 
 #include <algorithm>
@@ -9,6 +13,7 @@
 
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "memory/kernel_pages.h"
 
 namespace hearth::memory {
@@ -44,6 +49,8 @@ std::atomic<std::uint64_t>& word_of(std::atomic<std::uint64_t>* table, std::uint
 }
 
 std::uint64_t word(std::uint64_t page, std::uint32_t tick, std::uint64_t owner) {
+  HEARTH_ASSERT(page >> (64 - kOwnerBits - kTickBits) == 0 && owner <= kOwnerMask,
+                "page %#" PRIx64 " or owner %#" PRIx64 " does not fit a word", page, owner);
   return page << (kOwnerBits + kTickBits) | static_cast<std::uint64_t>(tick & kTickMask) << kOwnerBits |
          owner;
 }
@@ -112,6 +119,8 @@ PageMap::Knowledge PageMap::add_shares(ByteRange range, Shares& shares) const {
       return;
     }
     const std::uint64_t owner = seen & kOwnerMask;
+    HEARTH_ASSERT(owner < placement::kMaxLocations || owner >= kUntouched, "page %#" PRIx64 " has owner %#" PRIx64,
+                  page, owner);
     shares.add(owner < placement::kMaxLocations ? static_cast<Location>(owner) : kUnknown, bytes);
     if (owner == kUntouched) knowledge.untouched += bytes;
     if (is_old(seen, now)) knowledge.old += bytes;

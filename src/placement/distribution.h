@@ -17,6 +17,7 @@
 
 #include <string_view>
 
+#include "base/assert.h"
 #include "placement/need.h"
 #include "placement/quotient.h"
 
@@ -66,6 +67,8 @@ struct Shape {
   std::uint32_t total() const { return begin[slots]; }
   /// One slot more.
   void add(Location where, std::uint32_t grains) {
+    HEARTH_ASSERT(slots < kMaxLocations && where >= 0 && where < kMaxLocations && grains != 0,
+                  "slot %d: %u grains of location %d", slots, grains, where);
     plain = where == slots && grains == 1 && (plain != 0 || slots == 0);
     location[slots] = where;
     begin[slots + 1] = begin[slots] + grains;

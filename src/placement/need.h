@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 
 namespace hearth::placement {
@@ -59,6 +60,7 @@ struct Shares {
   /// For one of the `locations`, and to be read soon. Writes two numbers, since so many are read at a time: a
   /// processor that finds half of what it reads in a store under way waits for that store.
   void add_known(Location where, std::uint64_t bytes) {
+    HEARTH_ASSERT(where >= 0 && where < locations, "location %d of %d", where, locations);
     using Two = std::uint64_t __attribute__((vector_size(16)));
     static constexpr Two kHalf[] = {{~std::uint64_t{0}, 0}, {0, ~std::uint64_t{0}}};
     auto* const pair = __builtin_assume_aligned(at + (where & ~1), 16);

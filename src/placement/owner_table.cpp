@@ -1,5 +1,8 @@
 // The protocol of slots; see owner_table.h.
 //
+// Orders: of a slot, as follows; a granule's number is stored with release and loaded with acquire in id_at(), so whoever
+// finds a region sees its slot written; size_ likewise, attach() and id_at(), so whoever sees it sees the two arrays.
+//
 // Writer: version odd (relaxed), release fence, fields (relaxed), version even (release).
 // Reader: version (acquire), fields (relaxed), acquire fence, version again (relaxed). The acquire load pairs
 // with the release store of the version, so that the words are at least as new; the reader's fence pairs with
@@ -7,6 +10,9 @@
 #include "placement/owner_table.h"
 
 #include <algorithm>
+#include <cinttypes>
+
+#include "base/assert.h"
 
 namespace hearth::placement {
 namespace {
@@ -151,6 +157,9 @@ void OwnerTable::write(RegionId id, const Region& region) {
   Slot& slot = slots_[id];
   const Layout& layout = region.layout;
   const std::uint32_t version = slot.version.load(std::memory_order_relaxed);
+  HEARTH_ASSERT(id != 0 && id < slots_used_ && (version & 1) == 0,
+                "region %u of %zu is written while its version is %u: writers exclude each other", id, slots_used_,
+                version);
   slot.version.store(version + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // pairs with the acquire fence in unchanged()
   slot.begin.store(region.begin, std::memory_order_relaxed);
@@ -173,6 +182,12 @@ void OwnerTable::write(RegionId id, const Region& region) {
   slot.version.store(version + 2, std::memory_order_release);
 }
 
+OwnerTable::RegionId OwnerTable::holder_of(std::size_t first, std::size_t last, RegionId beside) const {
+  for (std::size_t g = first; g < last; ++g)
+    if (const RegionId id = granules_[g].load(std::memory_order_relaxed); id != 0 && id != beside) return id;
+  return 0;
+}
+
 OwnerTable::RegionId OwnerTable::enter(const Region& region) {
   RegionId id = free_slots_;
   if (id != 0)
@@ -184,6 +199,10 @@ OwnerTable::RegionId OwnerTable::enter(const Region& region) {
   write(id, region);
   const std::size_t first = (region.begin - base()) / kGranule;
   const std::size_t last = (region.end - base() + kGranule - 1) / kGranule;
+  HEARTH_ASSERT(region.begin % kGranule == 0 && region.end > region.begin && last <= size() / kGranule,
+                "region %u is [%#" PRIx64 ", %#" PRIx64 ")", id, region.begin, region.end);
+  HEARTH_ASSERT_INVARIANT(holder_of(first, last, id) == 0, "region %u lies over region %u", id,
+                          holder_of(first, last, id));
   for (std::size_t g = first; g < last; ++g) granules_[g].store(id, std::memory_order_release);
   if (first == first_free_) first_free_ = last;
   return id;
@@ -195,6 +214,9 @@ void OwnerTable::remove(RegionId id) {
   read(id, region, version);
   const std::size_t first = (region.begin - base()) / kGranule;
   const std::size_t last = (region.end - base() + kGranule - 1) / kGranule;
+  HEARTH_ASSERT_INVARIANT(first < last && holder_of(first, last, 0) == id && holder_of(first, last, id) == 0,
+                          "region %u is removed, and %zu granules from %zu on are not all its own", id, last - first,
+                          first);
   for (std::size_t g = first; g < last; ++g) granules_[g].store(0, std::memory_order_release);
   write(id, Region{});
   slots_[id].next_free = free_slots_;

@@ -50,6 +50,7 @@ class OwnerTable {
     const RegionId id = id_at(range.begin);
     if (id == 0) return false;
     const Slot& slot = slots_[id];
+    // Pairs with the release store of the even version in write().
     const std::uint32_t version = slot.version.load(std::memory_order_acquire);
     if (range.begin < slot.begin.load(std::memory_order_relaxed) ||
         range.end > slot.end.load(std::memory_order_relaxed) || range.end <= range.begin ||
@@ -124,6 +125,8 @@ class OwnerTable {
     return slot.version.load(std::memory_order_relaxed) == version;
   }
   void write(RegionId id, const Region& region);
+  // Some region that has one of these granules, and is not `beside`; 0: none. For assertions.
+  RegionId holder_of(std::size_t first, std::size_t last, RegionId beside) const;
 
   std::atomic<std::uint64_t> base_{0};
   std::atomic<std::uint64_t> size_{0};  // 0 until attach(): nothing is managed

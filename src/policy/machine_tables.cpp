@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace hearth::policy {
 namespace {
 
@@ -29,6 +31,12 @@ std::uint64_t least_of_caches(const topology::Machine& machine, const topology::
   return least;
 }
 
+[[maybe_unused]] bool is_sorted_by_hops(const MachineView& view, Location from, const Location* order) {
+  return order[0] == from && std::is_sorted(order, order + view.locations, [&view, from](Location a, Location b) {
+           return view.distance_between(from, a) < view.distance_between(from, b);
+         });
+}
+
 }  // namespace
 
 void group_vicinities(const topology::Machine& machine, std::int32_t locations, std::int32_t size,
@@ -49,6 +57,7 @@ void group_vicinities(const topology::Machine& machine, std::int32_t locations, 
 }
 
 void MachineTables::fill(const topology::Machine& machine, std::int32_t locations, const Choices& choices) {
+  HEARTH_ASSERT(locations >= 1 && locations <= placement::kMaxLocations, "%d locations", locations);
   view.locations = locations;
   for (Location from = 0; from < locations; ++from) {
     const auto row = static_cast<std::size_t>(from);
@@ -56,6 +65,8 @@ void MachineTables::fill(const topology::Machine& machine, std::int32_t location
     for (Location to = 0; to < locations; ++to)
       distance_[from * locations + to] = machine.location_distance.at(row, static_cast<std::size_t>(to));
     rank_row(distance_ + from * locations, hops_ + from * locations, locations);
+    HEARTH_ASSERT_INVARIANT(hops_[from * locations + from] == 0, "location %d is %u hops away from itself", from,
+                            hops_[from * locations + from]);
     cores_[from] = static_cast<std::uint32_t>(location.cpus.count());
     cache_per_core_[from] = least_of_caches(
         machine, location, [](const topology::CacheDomain& llc) { return llc.bytes / llc.sharers(); });
@@ -77,7 +88,11 @@ void MachineTables::fill(const topology::Machine& machine, std::int32_t location
   view.price = price_;
   stated = view;
   stated.significance = Significance::gain;
-  for (Location from = 0; from < locations; ++from) order_by_distance(view, from, near_ + from * locations);
+  for (Location from = 0; from < locations; ++from) {
+    Location* order = near_ + from * locations;
+    order_by_distance(view, from, order);
+    HEARTH_ASSERT_STRUCTURE(is_sorted_by_hops(view, from, order), "the locations near %d are not in order", from);
+  }
 }
 
 }  // namespace hearth::policy

@@ -7,7 +7,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdint>
+
+#include "base/assert.h"
 
 namespace hearth::policy {
 
@@ -43,6 +46,8 @@ class Patience {
   /// The wait begins anew when the worker has run anything but a stolen task, and while there is nothing to
   /// leave alone.
   Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
+    HEARTH_ASSERT(patience_ <= kMost && grace_ <= kMostGrace && pause_ <= kLongestPause,
+                  "patience %u, grace %u, pause %" PRIu64, patience_, grace_, pause_);
     const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
     looked_ = now;
     ++looks_;

@@ -3,6 +3,7 @@
 // Pure, on the caller's stack; any thread.
 #pragma once
 
+#include <cinttypes>
 #include <cstring>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "placement/quotient.h"
 #include "policy/task_policy.h"
@@ -143,6 +145,8 @@ struct Prices {
     std::uint64_t equals = 0;
     for (std::int32_t n = 0; n < Row::row(count); n += 8) equals |= same(at + n, price) << n;
     equals &= staffed;
+    HEARTH_ASSERT(equals != 0, "none of the locations %#" PRIx64 " of %d has the least price, %g", staffed, count,
+                  static_cast<double>(price[0]));
     const bool own = here_counts && (equals >> (creator & 63) & 1) != 0;
     const auto in_turn = static_cast<Location>(placement::remainder(turn, static_cast<std::uint32_t>(count)));
     const Location first = __builtin_expect_with_probability(own, true, 0.5) ? creator : in_turn;

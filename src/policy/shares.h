@@ -3,9 +3,12 @@
 // Pure: the caller counts, in whatever way, and any thread may ask at any time.
 #pragma once
 
+#include <cinttypes>
 #include <cstdint>
 
 #include <algorithm>
+
+#include "base/assert.h"
 
 namespace hearth::policy {
 
@@ -69,6 +72,8 @@ struct Load {
   static constexpr std::int64_t kTelling = 4;
 
   std::int64_t beyond_part(std::int64_t tasks, const All& all) const {
+    HEARTH_ASSERT(all.workers >= 0 && workers >= 0, "%" PRId64 " workers, %" PRId64 " of them here", all.workers,
+                  workers);
     if (all.dealt < kTelling * all.workers) return 0;
     return tasks - 9 * all.dealt * workers / (8 * all.workers);
   }

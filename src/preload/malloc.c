@@ -132,7 +132,8 @@ static size_t first_malloc_usable_size(void* block) {
 
 // ---- large blocks
 
-static inline int is_large(size_t size) { return RARE(size >= LOAD(all.least, __ATOMIC_RELAXED)); }
+// Acquire pairs with the release stores of `least`: what libhearth.so has handed over is there before it is used.
+static inline int is_large(size_t size) { return RARE(size >= LOAD(all.least, __ATOMIC_ACQUIRE)); }
 
 static inline int is_managed(const void* block) {
   return RARE((uintptr_t)block - LOAD(all.begin, __ATOMIC_RELAXED) < LOAD(all.bytes, __ATOMIC_RELAXED));
@@ -318,6 +319,7 @@ static int is_in_front(size_t large) {
   void (*const volatile used_free)(void*) = (void (*)(void*))dlsym(RTLD_DEFAULT, "free");
   hearth.allocate = note;
   hearth.missed = say_nothing;
+  // Pairs with is_large(); so does the store when all is handed over.
   __atomic_store_n(&all.least, large, __ATOMIC_RELEASE);
   void* const block = used_malloc(large);
   __atomic_store_n(&all.least, SIZE_MAX, __ATOMIC_RELAXED);
@@ -354,6 +356,6 @@ EXPORT int hearth_take_over_malloc_1(const struct HearthTakeover* how, const cha
   hearth = *how;
   __atomic_store_n(&all.begin, how->begin, __ATOMIC_RELAXED);
   __atomic_store_n(&all.bytes, how->bytes, __ATOMIC_RELAXED);
-  __atomic_store_n(&all.least, how->least, __ATOMIC_RELEASE);
+  __atomic_store_n(&all.least, how->least, __ATOMIC_RELEASE);  // pairs with is_large()
   return 1;
 }

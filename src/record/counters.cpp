@@ -15,7 +15,8 @@ constexpr std::uint64_t kEvents[kCounters] = {PERF_COUNT_HW_CPU_CYCLES, PERF_COU
                                               PERF_COUNT_HW_CACHE_MISSES};
 
 #if defined(__x86_64__)
-// The protocol of linux/perf_event.h: false when the counter is not on the processor now, or never is for us.
+// The protocol of linux/perf_event.h, for the thread's own page: the kernel writes it on this very processor, so the
+// fences pair with the switch to the kernel and back, and have to order the compiler's loads only. False when the counter is not on the processor now, or never is for us.
 bool read_here(const volatile perf_event_mmap_page* page, std::uint64_t& value) {
   for (;;) {
     const std::uint32_t sequence = page->lock;
@@ -26,7 +27,7 @@ bool read_here(const volatile perf_event_mmap_page* page, std::uint64_t& value) 
     auto count = static_cast<std::int64_t>(__builtin_ia32_rdpmc(static_cast<int>(index - 1)) << (64 - width));
     count >>= 64 - width;
     value = static_cast<std::uint64_t>(page->offset + count);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);  // pairs with the kernel's writing, as the first
     if (page->lock == sequence) return true;
   }
 }

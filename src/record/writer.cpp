@@ -189,7 +189,7 @@ bool note(const char* format, ...) {
 }
 
 void stop_recording(const char* what, int error) {
-  if (stopped.exchange(true, std::memory_order_acq_rel)) return;
+  if (stopped.exchange(true, std::memory_order_relaxed)) return;  // decides who says it, and orders nothing
   stop_error.store(error, std::memory_order_relaxed);
   complain("%s (%s.*): %s. Recording stops here; the program goes on.", what, prefix, std::strerror(error));
   note("stopped %d %s", error, what);
@@ -244,7 +244,7 @@ void Writer::open_block() {
   head->number = blocks_++;
   head->ticks = ticks();
   head->nanoseconds = nanoseconds();
-  __atomic_store_n(&head->magic, kBlockMagic, __ATOMIC_RELEASE);  // last: see publish()
+  __atomic_store_n(&head->magic, kBlockMagic, __ATOMIC_RELEASE);  // last: release as in publish()
   next_ = reinterpret_cast<std::uint64_t*>(head + 1);
   end_ = reinterpret_cast<std::uint64_t*>(head) + kBlock / sizeof(std::uint64_t) - kReserved;
 }
@@ -254,6 +254,7 @@ void Writer::seal() {
   auto* words = reinterpret_cast<std::uint64_t*>(head + 1);
   const auto count = static_cast<std::size_t>(next_ - words);
   head->used = count * sizeof(std::uint64_t);
+  // Release as in publish(): a block with a checksum is whole.
   __atomic_store_n(&head->checksum, checksum_of(*head, words, count), __ATOMIC_RELEASE);
 }
 

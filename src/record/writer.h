@@ -49,8 +49,8 @@ class Writer {
     return next_;
   }
   void publish(Kind kind, std::size_t words, std::uint64_t ticks) {
-    // Last, so that the record is there as a whole or not at all: for whoever reads what a killed process
-    // left.
+    // Release, and last, so that the record is there as a whole or not at all. It pairs with the end of the process:
+    // whoever reads what a killed one left sees a prefix of its stores.
     __atomic_store_n(next_, first_word(kind, words, ticks), __ATOMIC_RELEASE);
     next_ += words;
   }

@@ -147,6 +147,7 @@ double stream_while(const std::vector<Streamer>& streamers, Walk walk, const Mea
   for (std::size_t i = 0; i < streamers.size(); ++i) {
     threads.emplace_back([&, i] {
       const Pinned pinned(streamers[i].cpu);
+      // `ready` and `go`: each release here pairs with the acquire there. Nothing but the meeting hangs on them.
       ready.fetch_add(1, std::memory_order_release);
       while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
       rates[i] = stream_until(stop, streamers[i], walk);

@@ -1,4 +1,7 @@
 // Process-wide machine and allowance; see current.h for the publication protocol.
+//
+// Orders: what is published is stored with release, whole, by the thread that has made it, and read with acquire by all
+// others. The same for what pretend() and choose_locations() leave for make_machine().
 #include "topology/current.h"
 
 #include <algorithm>

@@ -208,6 +208,24 @@ TEST(Managed, FreedMemoryIsUsedAgainAndZeroedWhereAsked) {
     }
 }
 
+// What a table of owners leaves behind is used again for the list of a new slab's blocks.
+TEST(Managed, BlocksThatWereNeverHandedOutAreNoBlocksWhateverTheirListWasBefore) {
+  Rows rows{1};
+  std::vector<void*> divided;
+  for (std::size_t pages = 25; pages <= 3200; pages *= 2)
+    for (int i = 0; i < 3; ++i)
+      divided.push_back(managed_allocate(
+          {.what = {.kind = Kind::custom, .owner = block_cyclic, .data = &rows, .block_bytes = kPage},
+           .size = pages * kPage}));
+  for (void* block : divided) managed_release(block);
+  for (const std::size_t size : {kPage, 2 * kPage, 4 * kPage, 8 * kPage, 16 * kPage, 32 * kPage}) {
+    char* begin = static_cast<char*>(take(Kind::nearest, size, 1, 6));
+    ManagedBlock block;
+    for (std::size_t i = 1; i < 8; ++i) EXPECT_FALSE(block_at(begin + i * size, block)) << size << ", " << i;
+    managed_release(begin);
+  }
+}
+
 TEST(ManagedDeathTest, ASecondFreeIsFatal) {
   void* small = take(Kind::coarse, 100);
   void* large = take(Kind::coarse, 4 << 20);

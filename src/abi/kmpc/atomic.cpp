@@ -6,6 +6,9 @@
 // all calls on one variable must agree, so a misaligned number goes under the lock only on machines whose
 // instructions refuse it, where then all calls do.
 //
+// Orders: sequentially consistent, as libomp's own. The partner is in the program: another atomic operation on the
+// same variable.
+//
 // Names: <type><bytes>[u]_<op>[_cpt][_rev][_<type of the right side>], with `cpt` for capture (the last
 // argument says whether the value after or before the update is wanted) and `rev` for x = value op x.
 #include <cstdint>
