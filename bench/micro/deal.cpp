@@ -9,8 +9,10 @@
 #include <benchmark/benchmark.h>
 
 #include "memory/managed.h"
-#include "runtime/locality/neighbourhood.h"
-#include "runtime/task/tasking.h"
+#include "runtime/task/create.h"
+#include "runtime/task/finish.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/locality/dealing.h"
 
 namespace {
 
@@ -30,7 +32,7 @@ void stealing(benchmark::State& state) {
     self->member->deque.push(task);
     task = self->member->deque.pop_if([](Task*) { return true; });
     benchmark::DoNotOptimize(task);
-    discard_task(self, task);
+    recycle(self, task);
   }
 }
 
@@ -40,7 +42,7 @@ int block_cyclic(std::size_t block, std::size_t, int locations, void*) {
 
 void dealing(benchmark::State& state, Kind kind) {
   Thread* self = Thread::current();
-  Neighbourhood& all = *self->team->neighbourhood;
+  TeamLocality& all = *self->team->locality;
   for (Location i = 0; i < all.locations; ++i) all.count_worker(i, 1);
   self->member->location.store(3, std::memory_order_relaxed);
   // Of whole blocks many, or each range would be the same location's.
@@ -71,7 +73,7 @@ void dealing(benchmark::State& state, Kind kind) {
     inbox.put(task, true);
     task = inbox.take([](Task*) { return true; });
     benchmark::DoNotOptimize(task);
-    discard_task(self, task);
+    recycle(self, task);
   }
   for (int i = 0; i < (kind == Kind::coarse ? kBlocks : 1); ++i)
     memory::managed_release(reinterpret_cast<void*>(begins[i]));

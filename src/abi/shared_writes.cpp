@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "abi/export.h"
-#include "runtime/team/pool.h"
+#include "runtime/state/thread_table.h"
 
 HEARTH_EXPORT std::uint64_t hearth_shared_writes() {
   std::uint64_t sum = 0;

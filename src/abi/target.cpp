@@ -17,7 +17,8 @@
 #include "runtime/process/startup.h"
 #include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/task/create.h"
+#include "runtime/task/ready.h"
 
 namespace {
 

@@ -11,13 +11,15 @@
 #include "abi/export.h"
 #include "abi/kmpc/kmp_types.h"
 #include "base/log.h"
+#include "runtime/team/microtask.h"
 #include "runtime/tools/events.h"
 #include "runtime/team/fork.h"
 #include "runtime/team/initial_task.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/own_icvs.h"
+#include "runtime/state/region.h"
 
 namespace {
 

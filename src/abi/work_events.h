@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "runtime/state/thread.h"
 #include "runtime/tools/events.h"
 #include "runtime/loop/loop.h"
 

@@ -8,7 +8,7 @@
 
 #include "runtime/binding/places.h"
 #include "runtime/team/fork.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/region.h"
 #include "topology/allowance.h"
 
 namespace hearth::rt {

@@ -15,9 +15,12 @@
 
 #include "memory/owners.h"
 #include "runtime/locality/length_guess.h"
-#include "runtime/locality/neighbourhood.h"
+#include "runtime/task/create.h"
+#include "runtime/task/finish.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/locality/dealing.h"
+#include "runtime/state/dependence.h"
 #include "runtime/locality/probe_word.h"
-#include "runtime/task/tasking.h"
 
 namespace hearth::rt {
 namespace {
@@ -70,7 +73,7 @@ class Footprints : public testing::Test {
     return one->footprint->ranges[0];
   }
   ~Footprints() override {
-    for (Task* each : made) discard_task(self, each);
+    for (Task* each : made) recycle(self, each);
     if (self->task->is(kTaskAnnounced)) drop_announced(self->task);
   }
 
@@ -79,7 +82,7 @@ class Footprints : public testing::Test {
 };
 
 TEST_F(Footprints, AreMadeOnlyWhereThereAreSeveralLocations) {
-  ASSERT_NE(self->team->neighbourhood, nullptr);
+  ASSERT_NE(self->team->locality, nullptr);
   EXPECT_FALSE(task()->is(kTaskFootprint)) << "nobody has said anything";
 }
 
@@ -349,7 +352,7 @@ TEST_F(Footprints, WhatNobodyHasTouchedLiesWhereTheTaskRan) {
 }
 
 TEST_F(Footprints, ATaskIsDealtToTheNodeOfItsBytes) {
-  Neighbourhood& all = *self->team->neighbourhood;
+  TeamLocality& all = *self->team->locality;
   for (Location i = 0; i < all.locations; ++i) all.count_worker(i, 1);
   self->member->location.store(3, std::memory_order_relaxed);
   for (int i = 0; i < kNodes; ++i) {

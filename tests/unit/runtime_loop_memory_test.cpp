@@ -1,6 +1,7 @@
 // Loops that give iterations back to where they ran, on a pretended machine of eight nodes with six cores.
 // Threads are spread over the cores: of eight, each has a node. Tests that need a certain thread to run an
 // iteration hold the others, by counting what has been run, never by time.
+#include "runtime/task/taskgroup.h"
 #include "runtime/loop/loop_affinity.h"
 
 #include <sched.h>
@@ -16,8 +17,9 @@
 
 #include "runtime/team/barrier.h"
 #include "runtime/team/fork.h"
-#include "runtime/locality/neighbourhood.h"
-#include "runtime/task/taskloop_range.h"
+#include "runtime/task/create.h"
+#include "runtime/state/region.h"
+#include "runtime/loop/taskloop_range.h"
 #include "runtime/loop/workshare.h"
 
 namespace hearth::rt {

@@ -1,5 +1,6 @@
 // The loop schedules below the compilers' interfaces: iteration counts that no program of a test suite could
 // run one by one.
+#include "runtime/state/region.h"
 #include "runtime/loop/loop.h"
 
 #include <gtest/gtest.h>

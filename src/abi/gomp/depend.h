@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "runtime/state/dependence.h"
 #include "runtime/task/depend.h"
 
 namespace hearth::abi {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "runtime/state/thread.h"
 #include "runtime/loop/loop.h"
 
 namespace hearth::abi {

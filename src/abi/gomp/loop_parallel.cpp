@@ -10,6 +10,7 @@
 #include "abi/export.h"
 #include "abi/gomp/loop.h"
 #include "abi/work_events.h"
+#include "runtime/state/region.h"
 #include "runtime/team/fork.h"
 
 using hearth::abi::chunk_of;

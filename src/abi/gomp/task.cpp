@@ -8,11 +8,16 @@
 #include "abi/export.h"
 #include "abi/gomp/depend.h"
 #include "abi/gomp/task.h"
+#include "runtime/task/undeferred.h"
+#include "runtime/task/taskgroup.h"
 #include "runtime/task/depend.h"
 #include "runtime/task/detach.h"
 #include "runtime/tools/events.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/task/create.h"
+#include "runtime/task/ready.h"
+#include "runtime/task/wait.h"
+#include "runtime/state/cancelled.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::GompDependences;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include "runtime/state/thread.h"
 
-#include "runtime/task/tasking.h"
 
 namespace hearth::abi {
 

@@ -2,11 +2,12 @@
 #include <cstdint>
 
 #include "abi/export.h"
+#include "runtime/team/worker.h"
 #include "runtime/team/barrier.h"
 #include "runtime/tools/events.h"
 #include "runtime/team/fork.h"
 #include "runtime/task/task_reduction.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/region.h"
 
 namespace rt = hearth::rt;
 using rt::Thread;

@@ -8,10 +8,15 @@
 
 #include "abi/export.h"
 #include "abi/gomp/task.h"
+#include "runtime/task/create.h"
+#include "runtime/task/ready.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/task/undeferred.h"
+#include "runtime/task/taskgroup.h"
 #include "runtime/tools/events.h"
 #include "runtime/task/task_reduction.h"
-#include "runtime/task/taskloop.h"
-#include "runtime/task/taskloop_range.h"
+#include "runtime/loop/taskloop.h"
+#include "runtime/loop/taskloop_range.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::GompTask;
@@ -124,7 +129,7 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
   if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
   for (std::uint64_t i = 0; i < plan.tasks; ++i) {
     const std::uint64_t end = start + plan.size_of(i) * step;
-    const bool dealt = footprint && self->team->neighbourhood != nullptr;
+    const bool dealt = footprint && self->team->locality != nullptr;
     const bool here =
         !deferred || (what.priority == 0 && (dealt ? rt::runs_at_once_always(self) : rt::runs_at_once(self)));
     if (here && what.copy == nullptr && !rt::events::active()) {

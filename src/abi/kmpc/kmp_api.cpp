@@ -16,12 +16,12 @@
 
 #include "abi/export.h"
 #include "base/log.h"
-#include "runtime/team/pool.h"
+#include "runtime/state/thread_table.h"
 #include "runtime/process/startup.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/own_icvs.h"
 
 namespace {
 

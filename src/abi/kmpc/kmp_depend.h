@@ -8,6 +8,7 @@
 
 #include "abi/kmpc/kmp_types.h"
 #include "base/log.h"
+#include "runtime/state/dependence.h"
 #include "runtime/task/depend.h"
 
 namespace hearth::abi {

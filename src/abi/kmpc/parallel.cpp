@@ -9,7 +9,7 @@
 #include "runtime/team/barrier.h"
 #include "runtime/tools/events.h"
 #include "runtime/team/fork.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/region.h"
 
 using hearth::rt::Region;
 using hearth::rt::Thread;

@@ -11,6 +11,12 @@
 #include "abi/gomp/task.h"
 #include "abi/kmpc/kmp_depend.h"
 #include "base/log.h"
+#include "runtime/task/create.h"
+#include "runtime/task/wait.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/task/finish.h"
+#include "runtime/task/undeferred.h"
+#include "runtime/task/taskgroup.h"
 #include "runtime/task/detach.h"
 #include "runtime/tools/events.h"
 #include "runtime/locality/footprint.h"
@@ -97,7 +103,7 @@ void take_priority(Task* task) {
 
 void discard_kmp_task(Thread* self, Task* task) {
   if (task->is(kHasDestructors)) kmp_task_of(task)->data1.destructors(self->gtid, kmp_task_of(task));
-  rt::discard_task(self, task);
+  rt::recycle(self, task);
 }
 
 }  // namespace hearth::abi

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "abi/kmpc/kmp_types.h"
+#include "runtime/state/thread.h"
 #include "runtime/task/depend.h"
-#include "runtime/task/tasking.h"
 
 namespace hearth::abi {
 

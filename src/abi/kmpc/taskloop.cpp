@@ -8,9 +8,13 @@
 
 #include "abi/export.h"
 #include "abi/kmpc/task.h"
+#include "runtime/task/create.h"
+#include "runtime/task/ready.h"
+#include "runtime/task/undeferred.h"
+#include "runtime/task/taskgroup.h"
 #include "runtime/tools/events.h"
-#include "runtime/task/taskloop.h"
-#include "runtime/task/taskloop_range.h"
+#include "runtime/loop/taskloop.h"
+#include "runtime/loop/taskloop_range.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::kmp_task_of;

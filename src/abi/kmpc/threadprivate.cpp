@@ -7,7 +7,7 @@
 
 #include "abi/export.h"
 #include "abi/kmpc/kmp_types.h"
-#include "runtime/process/threadprivate.h"
+#include "runtime/state/threadprivate.h"
 
 using hearth::rt::Thread;
 using hearth::rt::ThreadprivateMakers;

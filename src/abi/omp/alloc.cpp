@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "memory/allocators.h"
 #include "runtime/sync/lock.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/own_icvs.h"
 
 namespace {
 

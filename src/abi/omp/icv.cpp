@@ -12,7 +12,7 @@
 #include "runtime/process/startup.h"
 #include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/own_icvs.h"
 #include "topology/allowance.h"
 
 using hearth::abi::narrowed;

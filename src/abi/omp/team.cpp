@@ -7,7 +7,7 @@
 
 #include "abi/export.h"
 #include "abi/fortran.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/thread.h"
 
 using hearth::abi::narrowed;
 using hearth::rt::Member;

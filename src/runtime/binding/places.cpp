@@ -11,7 +11,6 @@
 #include <sched.h>
 
 #include "base/log.h"
-#include "runtime/locality/neighbourhood.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
 #include "topology/affinity_env.h"
@@ -211,7 +210,6 @@ void take_place(Thread* self, Member* member) {
   self->placed = member->placing;
   // A primary thread whose region is not bound stays where it is.
   if (places != nullptr && (member->place >= 0 || member->tid != 0)) bind_to(self, member->place);
-  if (member->team->neighbourhood != nullptr) locate(self, member);
   if (!settings().display_affinity) return;
   // Once for each thread of a team, and again when its size or its places change, or the thread was in
   // another team meanwhile.

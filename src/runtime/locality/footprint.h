@@ -1,7 +1,7 @@
 // A task's footprint: the byte ranges that it touches, as far as its clauses tell, or calls of the program.
 //
 // Made by the creator before the task is published, read by whoever deals it, dropped with its descriptor.
-// Only teams that deal tasks to locations make any (neighbourhood.h), and all teams while a tool reads them.
+// Only teams that deal tasks to locations make any (team_locality.h), and all teams while a tool reads them.
 // What calls say of the next task is kept at the task that says it, touched by its thread only, until it
 // makes a task: take_announced().
 #pragma once
@@ -10,39 +10,16 @@
 #include <cstdint>
 
 #include "placement/need.h"
-#include "runtime/task/depend.h"
+#include "runtime/state/dependence.h"
+#include "runtime/state/footprint_ranges.h"
 #include "runtime/tools/events.h"
 #include "runtime/state/thread.h"
 
 namespace hearth::rt {
 
-struct FootprintRange {
-  std::uint64_t begin = 0;
-  std::uint64_t length = 0;  // of a row
-  placement::Access access = placement::Access::read_write;
-  bool inferred = false;  // the length is a guess
-  bool decides = false;   // ranges without this mark do not count beside it
-  std::uint64_t rows = 1;
-  std::uint64_t pitch = 0;  // from row to row
-  std::int64_t per_iteration =
-      0;  // of a taskloop: bytes of one iteration, the first one's at `begin`; `length` is 0
-
-  std::uint64_t bytes() const { return rows * length; }
-};
-
-struct Footprint {
-  std::uint32_t count = 0;
-  std::uint32_t room = 0;
-  bool stated =
-      false;  // by an affinity clause or a call, which say where the task should be and nothing else
-  bool marked = false;       // some of its ranges decide
-  bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
-  FootprintRange ranges[1];  // `count` of them
-};
-
 /// Somebody reads the footprints of tasks that this thread makes: who deals them, or a tool.
 inline bool wants_footprints(const Thread* self) {
-  return self->team->neighbourhood != nullptr || events::wants_footprints();
+  return self->team->locality != nullptr || events::wants_footprints();
 }
 
 /// Gives the task a footprint with room for `count` ranges, all of them to be filled by the caller; null when

@@ -264,7 +264,7 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
     loop.reserve = 1;
     loop.eager = !plan.ordered && !plan.doacross;
     loop.reserved_at = 0;
-    if (HEARTH_UNLIKELY(team->neighbourhood != nullptr) && begin_remembered(self, plan, smallest)) {
+    if (HEARTH_UNLIKELY(team->locality != nullptr) && begin_remembered(self, plan, smallest)) {
       // loop_memory.h
     } else if (plan.kind == ScheduleKind::guided) {
       loop.kind = LoopKind::guided;

@@ -6,7 +6,8 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "runtime/locality/neighbourhood.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/locality/machine_view.h"
 #include "runtime/loop/loop_ranges.h"
 #include "runtime/sync/shared_writes.h"
 
@@ -174,7 +175,7 @@ struct Search {
   Thread* self;
   LoopState& loop;
   RememberedLoop& past;
-  Neighbourhood& around;
+  TeamLocality& around;
   Location here;
   std::uint32_t start;  // the first part of the own static block
 
@@ -182,7 +183,7 @@ struct Search {
       : self(thread),
         loop(thread->member->loop),
         past(*loop.past),
-        around(*thread->team->neighbourhood),
+        around(*thread->team->locality),
         here(thread->member->location.load(std::memory_order_relaxed)),
         start(static_cast<std::uint32_t>(own_block().first)) {}
 
@@ -432,7 +433,7 @@ Location RememberedTaskloop::belongs_to(const Team* team, std::uint64_t tasks, s
 
 Location RememberedTaskloop::home_of(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
   const Location where = belongs_to(team, tasks, part);
-  const bool anybody = where >= 0 && team->neighbourhood->workers[where].load(std::memory_order_relaxed) != 0;
+  const bool anybody = where >= 0 && team->locality->workers[where].load(std::memory_order_relaxed) != 0;
   return anybody ? where : placement::kUnknown;
 }
 
@@ -484,7 +485,7 @@ RememberedTaskloop* remember_taskloop(Thread* self, const TaskloopName& name) {
 }
 
 LoopMemory* make_loop_memory(const Team* team) {
-  if (team->neighbourhood == nullptr || machine_view().locations < 2) return nullptr;
+  if (team->locality == nullptr || machine_view().locations < 2) return nullptr;
   void* p = nullptr;
   if (posix_memalign(&p, alignof(LoopMemory), sizeof(LoopMemory)) != 0)
     fatal("out of memory: no room for what loops remember");

@@ -1,9 +1,10 @@
 // Runs in the child, where there is one thread: nothing here needs synchronisation.
 #include "runtime/process/fork_child.h"
 
-#include "runtime/locality/neighbourhood.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/state/fork_word.h"
 #include "runtime/state/process.h"
-#include "runtime/state/thread.h"
+#include "runtime/state/thread_table.h"
 #include "runtime/sync/wait.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/pool.h"
@@ -25,10 +26,10 @@ void lose_workers(Team* team) {
   team->events.reset_after_fork();
   team->go_events.reset_after_fork();
   team->shared_queue.lock.reset();
-  if (team->neighbourhood != nullptr) {
-    for (std::int32_t i = 0; i < team->neighbourhood->locations; ++i)
-      team->neighbourhood->inboxes[i].reset_after_fork();
-    team->neighbourhood->dealers.store(0, std::memory_order_relaxed);
+  if (team->locality != nullptr) {
+    for (std::int32_t i = 0; i < team->locality->locations; ++i)
+      team->locality->inboxes[i].reset_after_fork();
+    team->locality->dealers.store(0, std::memory_order_relaxed);
     team->primary().deals.store(false, std::memory_order_relaxed);
     recount_workers(team);
   }
@@ -43,6 +44,7 @@ void lose_workers(Team* team) {
 // workers that are gone.
 void in_fork_child() {
   forget_pool();
+  reset_thread_table();
   for_each_thread(
       [](Thread* thread, void*) {
         // What the parent served, it reports itself.
@@ -68,7 +70,7 @@ void in_fork_child() {
         if (child != nullptr) lose_workers(child);
       team->members[mine->tid] = mine;
       self->retire.store(true, std::memory_order_relaxed);
-      team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 1, std::memory_order_relaxed);
+      team->fork.go.store(ForkWord::dismissal(team->epoch() + 1).bits, std::memory_order_relaxed);
       break;
     }
   }

@@ -9,9 +9,11 @@
 #include "base/log.h"
 #include "runtime/state/task.h"
 #include "runtime/state/thread.h"
-#include "runtime/tools/check.h"
 
 namespace hearth::rt {
+
+constinit SlabChunkListener on_slab_chunk = nullptr;
+
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{64} << 10;
@@ -26,7 +28,7 @@ int class_for(std::size_t payload) {
 void* map_chunk() {
   void* p = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
-  if (check::on) check::leave_out(p, kChunk);
+  if (on_slab_chunk != nullptr) on_slab_chunk(p, kChunk);
   return p;
 }
 

@@ -2,7 +2,7 @@
 //
 // The owning thread allocates and frees on plain lists. A descriptor that another thread frees travels home
 // in batches: the freeing thread chains descriptors of one home and gives the chain back with one
-// exchange-free push. Slabs are never returned to the system while the process lives, which makes descriptors
+// compare-and-swap. Slabs are never returned to the system while the process lives, which makes descriptors
 // type-stable.
 #pragma once
 
@@ -33,6 +33,11 @@ struct Slab {
 
   alignas(kCacheLinePair) std::atomic<Task*> returned{nullptr};  // pushed by others, taken whole by the owner
 };
+
+/// Told of every chunk of memory for descriptors, by the thread that maps it; null: nobody asks. Set before the first
+/// descriptor is made.
+using SlabChunkListener = void (*)(void* begin, std::size_t bytes);
+extern constinit SlabChunkListener on_slab_chunk;
 
 /// A descriptor with room for `payload` bytes; what its last use left in its fields is still there. Never
 /// null: when memory is refused the process is told and stopped. Caller: the thread itself.

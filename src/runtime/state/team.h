@@ -13,10 +13,11 @@
 
 #include "base/cacheline.h"
 #include "policy/patience.h"
-#include "runtime/task/deque.h"
+#include "runtime/state/deque.h"
+#include "runtime/state/fork_word.h"
 #include "runtime/sync/event_count.h"
 #include "runtime/sync/lock.h"
-#include "runtime/loop/loop_state.h"
+#include "runtime/state/loop_state.h"
 #include "runtime/sync/relaxed.h"
 #include "runtime/state/task.h"
 
@@ -25,16 +26,14 @@ namespace hearth::rt {
 struct Thread;
 struct Team;
 struct WorkShares;
-struct Neighbourhood;
+struct TeamLocality;
 
 using Microtask = void (*)(std::int32_t* gtid, std::int32_t* btid, ...);
 
 /// What the primary thread hands to its workers. One line: read by all, written once a region.
 struct alignas(kCacheLinePair) ForkLine {
   static constexpr int kInlineArgs = 4;
-  // region epoch << 32 | team size << 1 | dismiss. One word, because members beyond the size read nothing
-  // else: the primary does not wait for them before it fills the line again. Release by the primary, acquire
-  // by the workers.
+  // A ForkWord. Release by the primary, acquire by the workers.
   std::atomic<std::uint64_t> go{0};
   bool is_kmp = false;
   std::int32_t argc = 0;
@@ -69,7 +68,7 @@ struct alignas(kCacheLinePair) Member {
   std::uint32_t singles = 0;  // single constructs met in this region
   std::uint32_t steal_seed = 0;
   std::int32_t last_victim = 0;
-  // In a team with a neighbourhood: where the member is, how it looks for far tasks, and LoadView::turn.
+  // In a team whose tasks are dealt: where the member is, how it looks for far tasks, and LoadView::turn.
   std::atomic<std::int32_t> location{-1};
   policy::Patience patience;
   policy::CreatorsTurn creators_turn;
@@ -131,7 +130,7 @@ struct Team {
   Icvs* icvs = nullptr;
   Icvs own_icvs;
   bool one_queue = false;                  // the policy keeps one queue for all
-  Neighbourhood* neighbourhood = nullptr;  // null: the policy leaves every task where it was made ready
+  TeamLocality* locality = nullptr;  // null: the policy leaves every task where it was made ready
   std::int32_t proc_bind = 0;
   std::int32_t num_teams = 1, team_num = 0;  // league (teams construct on the host)
   /// For what the members' places were computed last.
@@ -167,7 +166,7 @@ struct Team {
   Member& primary() { return *members[0]; }
   /// Which of the team's regions this is. For its members, inside the region.
   std::uint32_t epoch() const {
-    return static_cast<std::uint32_t>(fork.go.load(std::memory_order_relaxed) >> 32);
+    return ForkWord{fork.go.load(std::memory_order_relaxed)}.epoch();
   }
 };
 

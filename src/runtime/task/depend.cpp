@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "runtime/tools/events.h"
 #include "runtime/locality/footprint.h"
-#include "runtime/task/tasking.h"
+#include "runtime/task/ready.h"
+#include "runtime/task/wait.h"
+#include "runtime/state/dependence.h"
 #include "runtime/sync/wait.h"
 
 namespace hearth::rt {
@@ -417,7 +419,7 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
   unuse(table, node);
   const bool ready = edges.close();
   if (ready) make_ready(self, task);
-  if (HEARTH_UNLIKELY(self->team->neighbourhood != nullptr)) help_own_location(self, ready);
+  if (HEARTH_UNLIKELY(self->team->locality != nullptr)) help_own_location(self, ready);
 }
 
 namespace {
@@ -491,7 +493,7 @@ void release_dependences(Thread* self, Task* task, bool by_event) {
       if (HEARTH_UNLIKELY(ready == nullptr))
         waiter->events.notify_all();
       else if (HEARTH_UNLIKELY(by_event))
-        enqueue_anywhere(ready);
+        enqueue_shared(ready);
       else
         enqueue(self, ready);
     }

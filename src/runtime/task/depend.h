@@ -12,20 +12,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
+#include "runtime/state/dependence.h"
 #include "runtime/state/thread.h"
 
 namespace hearth::rt {
-
-enum class DependKind : std::uint8_t { in, out, inout = out, mutexinoutset, inoutset };
-
-struct Dependence {
-  const void* address;  // null with all_memory
-  std::size_t length;   // bytes; 0: unknown (gcc passes none)
-  DependKind kind;
-  bool all_memory;
-};
 
 /// Enter `task` (adopted, not yet ready) among its siblings and make it ready when nothing stands before it;
 /// else it becomes ready when the last predecessor finishes.

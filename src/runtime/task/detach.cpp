@@ -1,5 +1,6 @@
 #include "runtime/task/detach.h"
 
+#include "runtime/task/finish.h"
 #include "runtime/tools/events.h"
 #include "runtime/sync/wait.h"
 

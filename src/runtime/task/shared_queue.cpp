@@ -32,7 +32,7 @@ void sift_down(SharedQueue& q, std::uint32_t i, std::uint32_t size) {
 
 }  // namespace
 
-void put_shared(SharedQueue& queue, Task* task) {
+void push_to_shared_queue(SharedQueue& queue, Task* task) {
   queue.lock.lock();
   const std::uint32_t size = queue.size.load(std::memory_order_relaxed);
   if (size == queue.capacity) {
@@ -52,7 +52,7 @@ void put_shared(SharedQueue& queue, Task* task) {
   queue.lock.unlock();
 }
 
-Task* remove_shared(SharedQueue& queue, std::uint32_t i) {
+Task* remove_from_shared_queue(SharedQueue& queue, std::uint32_t i) {
   const std::uint32_t last = queue.size.load(std::memory_order_relaxed) - 1;
   Task* task = queue.heap[i];
   swap_entries(queue, i, last);

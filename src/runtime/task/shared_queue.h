@@ -10,14 +10,14 @@
 
 namespace hearth::rt {
 
-void put_shared(SharedQueue& queue, Task* task);
+void push_to_shared_queue(SharedQueue& queue, Task* task);
 /// Remove entry `i` of the heap. Lock held.
-Task* remove_shared(SharedQueue& queue, std::uint32_t i);
+Task* remove_from_shared_queue(SharedQueue& queue, std::uint32_t i);
 
 /// The first acceptable task in priority order (of a heap: an acceptable one of the highest priority among
 /// the first found).
 template <class Accept>
-Task* take_shared(SharedQueue& queue, Accept accept) {
+Task* take_from_shared_queue(SharedQueue& queue, Accept accept) {
   Task* task = nullptr;
   queue.lock.lock();
   const std::uint32_t size = queue.size.load(std::memory_order_relaxed);
@@ -32,7 +32,7 @@ Task* take_shared(SharedQueue& queue, Accept accept) {
     best = i;
     if (i == 0) break;  // the top of the heap is first in order
   }
-  if (best < size) task = remove_shared(queue, best);
+  if (best < size) task = remove_from_shared_queue(queue, best);
   queue.lock.unlock();
   return task;
 }

@@ -1,3 +1,4 @@
+#include "runtime/task/taskgroup.h"
 #include "runtime/task/task_reduction.h"
 
 #include <cstdlib>
@@ -5,7 +6,6 @@
 #include <new>
 
 #include "base/log.h"
-#include "runtime/task/tasking.h"
 #include "runtime/sync/wait.h"
 
 namespace hearth::rt {

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "runtime/sync/wait.h"
-#include "runtime/task/tasking.h"
+#include "runtime/task/wait.h"
 #include "runtime/tools/events.h"
 
 namespace hearth::rt {

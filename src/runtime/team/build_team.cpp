@@ -6,11 +6,12 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
-#include "runtime/locality/neighbourhood.h"
+#include "runtime/locality/team_locality.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/detach.h"
+#include "runtime/state/fork_word.h"
 #include "runtime/team/pool.h"
 
 namespace hearth::rt {
@@ -36,7 +37,7 @@ Member* make_member(Team* team, std::int32_t tid) {
   std::uint32_t waiting = team->shared_queue.size.load(std::memory_order_relaxed);
   for (int i = 0; i < team->capacity; ++i)
     if (team->members[i] != nullptr) waiting += team->members[i]->deque.looks_long();
-  if (team->neighbourhood != nullptr) waiting += team->neighbourhood->dealt();
+  if (team->locality != nullptr) waiting += team->locality->dealt();
   return waiting;
 }
 
@@ -49,7 +50,7 @@ void free_team(Team* team) {
     team->members[i]->~Member();
     std::free(team->members[i]);
   }
-  if (team->neighbourhood != nullptr) free_neighbourhood(team->neighbourhood);
+  if (team->locality != nullptr) free_team_locality(team->locality);
   free_workshares(team);
   std::free(team->members);
   std::free(team->shared_queue.heap);
@@ -76,11 +77,11 @@ Team* make_team(Thread* self, std::int32_t capacity) {
   team->active_level = self->team == nullptr ? 0 : self->team->active_level + (capacity > 1);
   team->size = 1;
   team->one_queue = process.policy->one_queue();
-  if (HEARTH_UNLIKELY(process.several_locations)) team->neighbourhood = make_neighbourhood();
+  if (HEARTH_UNLIKELY(process.several_locations)) team->locality = make_team_locality();
   return team;
 }
 
-std::int32_t staff_team(Team* team, std::int32_t size) {
+std::int32_t staff_team(Team* team, std::int32_t size, void* (*worker)(void*)) {
   HEARTH_ASSERT(size <= team->capacity && team->staffed >= 1, "%d of %d members have a thread, %d are wanted",
                 team->staffed, team->capacity, size);
   while (team->staffed < size) {
@@ -88,7 +89,7 @@ std::int32_t staff_team(Team* team, std::int32_t size) {
     if (team->members[tid] == nullptr) team->members[tid] = make_member(team, tid);
     Member* member = team->members[tid];
     member->seen_go = team->fork.go.load(std::memory_order_relaxed);
-    if (!hire(member)) return team->staffed;
+    if (!hire(member, worker)) return team->staffed;
     ++team->staffed;
     contention.busy_threads.fetch_add(1, std::memory_order_relaxed);
   }
@@ -104,8 +105,8 @@ void disband(Team* team) {
   }
   const std::int32_t workers = team->staffed - 1;
   if (workers > 0) {
-    team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 1,
-                        std::memory_order_release);  // pairs with the acquire in serve_team()
+    team->fork.go.store(ForkWord::dismissal(team->epoch() + 1).bits,
+                        std::memory_order_release);  // pairs with the acquire in serve_team() (worker.cpp)
     team->go_events.notify_all();
     Spinner spinner;
     while (team->dismissed.load(std::memory_order_acquire) != workers) {

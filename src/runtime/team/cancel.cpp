@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/settings/settings.h"
-#include "runtime/task/tasking.h"
+#include "runtime/state/cancelled.h"
 #include "runtime/tools/events.h"
 
 namespace hearth::rt {

@@ -9,13 +9,16 @@
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
-#include "runtime/locality/neighbourhood.h"
+#include "runtime/team/implicit_task.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/state/region.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/wait.h"
-#include "runtime/task/tasking.h"
 #include "runtime/team/barrier.h"
+#include "runtime/state/fork_word.h"
 #include "runtime/team/build_team.h"
+#include "runtime/team/worker.h"
 #include "runtime/tools/events.h"
 
 namespace hearth::rt {
@@ -62,11 +65,6 @@ Team* team_for(Thread* self, std::int32_t size) {
     slot->members[0]->thread = self;
   }
   return slot;
-}
-
-// The team size in a fork word.
-std::int32_t size_in(std::uint64_t go) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1);
 }
 
 }  // namespace
@@ -139,7 +137,7 @@ Team* begin_region(Thread* self, const Region& region) {
   if (limited) size = reserve(self, size);
   const std::int32_t reserved = limited ? size - 1 : 0;
   Team* team = team_for(self, size);
-  if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size);
+  if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size, worker_main);
   if (HEARTH_UNLIKELY(reserved != 0)) {
     if (reserved > size - 1) give_back(self, reserved - (size - 1));
     team->reserved = size - 1;
@@ -161,7 +159,7 @@ Team* begin_region(Thread* self, const Region& region) {
     team->active_level = self->team->active_level + (size > 1);
     team->singles.store(0, std::memory_order_relaxed);  // the primary thread may have left before it met any
     restart_workshares(team);
-    if (HEARTH_UNLIKELY(team->neighbourhood != nullptr)) recount_workers(team);
+    if (HEARTH_UNLIKELY(team->locality != nullptr)) recount_workers(team);
   }
   const bool flat = size <= Team::kFlat || size > contention.cpus;
   if (HEARTH_UNLIKELY(flat != team->flat)) team->flat = flat;
@@ -192,9 +190,8 @@ Team* begin_region(Thread* self, const Region& region) {
     line.data = region.data;
   }
   ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
-  // Pairs with the acquire loads of `go` in serve_team().
-  line.go.store(std::uint64_t{epoch} << 32 | static_cast<std::uint64_t>(size) << 1,
-                std::memory_order_release);
+  // Pairs with the acquire loads of `go` in serve_team() (worker.cpp).
+  line.go.store(ForkWord::region(epoch, size).bits, std::memory_order_release);
   if (size > 1) {
     count_shared_write();
     team->go_events.notify_all();
@@ -204,7 +201,7 @@ Team* begin_region(Thread* self, const Region& region) {
   self->member = &mine;
   self->tid = 0;
   begin_implicit_task(self, &mine);
-  if (HEARTH_UNLIKELY(mine.placing != self->placed)) take_place(self, &mine);
+  if (HEARTH_UNLIKELY(mine.placing != self->placed)) move_to_place(self, &mine);
   if (events::active()) events::implicit_task_begin(self);
   return team;
 }
@@ -232,70 +229,10 @@ void end_region(Thread* self) {
   if (events::active()) events::parallel_end(self, team);
 }
 
-void run_share(Thread* self, const ForkLine& line) {
-  if (line.is_kmp) {
-    std::int32_t gtid = self->gtid;
-    std::int32_t btid = self->tid;
-    void** argv = line.argc <= ForkLine::kInlineArgs ? const_cast<void**>(line.args) : line.argv;
-    void** exit_frame = events::active() ? &self->task->ompt_exit_frame : nullptr;
-    hearth_invoke_microtask(line.function, &gtid, &btid, line.argc, argv, exit_frame);
-  } else {
-    if (events::active()) events::enter_user_code(self->task, __builtin_frame_address(0));
-    reinterpret_cast<TaskFunction>(line.function)(line.data);
-  }
-}
-
 void parallel(Thread* self, const Region& region) {
   Team* team = begin_region(self, region);
   run_share(self, team->fork);
   end_region(self);
-}
-
-void serve_team(Thread* self, Member* member) {
-  Team* team = member->team;
-  self->team = team;
-  self->member = member;
-  self->tid = member->tid;
-  self->task = &member->implicit;
-  std::uint64_t seen = member->seen_go;
-  bool told = false;  // an OMPT tool knows of an implicit task that is still in its last barrier
-  for (;;) {
-    std::uint64_t go = seen;
-    auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
-    const bool took_part = self->tid < size_in(seen);
-    wait_until(team->go_events, called, [&](bool last_look) {
-      if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0))
-        return Look::nothing;
-      return help_between_regions(self, seen, last_look);
-    });
-    seen = go;
-    if (HEARTH_UNLIKELY(told)) {
-      events::join_end(self);
-      events::implicit_task_end(self);
-      told = false;
-    }
-    if (HEARTH_UNLIKELY((go & 1) != 0)) break;
-    HEARTH_ASSERT(size_in(go) <= team->capacity && member->thread == self,
-                  "the fork word %#" PRIx64 " calls member %d of a team of %d", go, self->tid, team->capacity);
-    if (HEARTH_UNLIKELY(self->tid >= static_cast<std::int32_t>(static_cast<std::uint32_t>(go) >> 1)))
-      continue;
-    begin_implicit_task(self, member);
-    if (HEARTH_UNLIKELY(member->placing != self->placed)) take_place(self, member);
-    told = events::active() && events::implicit_task_begin(self);
-    run_share(self, team->fork);
-    if (told) events::join_begin(self);
-    arrive_at_join(self);
-  }
-  for (Team* child : {member->hot_child, member->serial_child})
-    if (child != nullptr) disband(child);
-  member->hot_child = member->serial_child = nullptr;
-  flush_away(self);
-  self->team = nullptr;
-  self->member = nullptr;
-  self->task = nullptr;
-  count_shared_write();
-  team->dismissed.fetch_add(
-      1, std::memory_order_release);  // pairs with the acquire in disband(); the team may be gone now
 }
 
 }  // namespace hearth::rt

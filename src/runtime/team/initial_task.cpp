@@ -2,7 +2,8 @@
 
 #include "runtime/team/barrier.h"
 #include "runtime/state/process.h"
-#include "runtime/task/tasking.h"
+#include "runtime/team/implicit_task.h"
+#include "runtime/state/fork_word.h"
 #include "runtime/team/build_team.h"
 
 namespace hearth::rt {
@@ -31,7 +32,7 @@ void run_initial_task(Thread* self, const InitialTask& how, TaskFunction functio
   team->num_teams = how.num_teams;
   team->team_num = how.team_num;
   team->icvs = &team->own_icvs;
-  team->fork.go.store(std::uint64_t{team->epoch() + 1} << 32 | 2, std::memory_order_relaxed);
+  team->fork.go.store(ForkWord::region(team->epoch() + 1, 1).bits, std::memory_order_relaxed);
   self->team = team;
   self->member = team->members[0];
   self->tid = 0;

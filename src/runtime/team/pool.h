@@ -8,19 +8,15 @@
 
 namespace hearth::rt {
 
-/// False when no thread is to be had: pthread_create refused, or the limit on threads is reached. Said once.
-bool hire(Member* member);
+/// Gives the slot a thread: a parked one, else a new one that runs `worker`. False when no thread is to be had: pthread_create refused, or the limit on threads is reached. Said once.
+bool hire(Member* member, void* (*worker)(void*));
+/// The worker has no team now. It is hired again by way of Thread::hired_as.
+void park(Thread* thread);
+/// The worker ends.
+void leave_pool(Thread* thread);
 /// End all pooled threads (omp_pause_resource_all, library unload). Returns when they have left.
 void drain_pool();
 /// In a fork child: the pooled threads do not exist.
 void forget_pool();
-
-/// A Thread object for the calling thread, with a fresh gtid, entered in the table. Recycles those of threads
-/// that ended.
-Thread* make_thread_object();
-void retire_thread_object(Thread* thread);
-Thread* thread_by_gtid(std::int32_t gtid);
-/// Calls visit(thread) for every Thread object that was ever made.
-void for_each_thread(void (*visit)(Thread*, void*), void* context);
 
 }  // namespace hearth::rt

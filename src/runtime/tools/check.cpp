@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "runtime/locality/footprint.h"
+#include "runtime/state/footprint_ranges.h"
 #include "runtime/settings/settings.h"
 #include "runtime/tools/page_watch.h"
 
@@ -183,6 +183,7 @@ void start() {
     warn("HEARTH_CHECK=%s: cannot be used: %s; tasks are not watched.", folder, std::strerror(errno));
     return;
   }
+  on_slab_chunk = leave_out;  // tasks touch descriptors when they make tasks
   on = true;
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/log.h"
 #include "runtime/tools/decisions.h"
-#include "runtime/task/depend.h"
-#include "runtime/locality/footprint.h"
-#include "runtime/team/fork.h"
+#include "runtime/state/dependence.h"
+#include "runtime/state/footprint_ranges.h"
+#include "runtime/state/region.h"
 #include "runtime/tools/ompt_callbacks.h"
 
 namespace hearth::rt::events {
@@ -331,6 +331,12 @@ void task_dependences(Thread*, Task* task, const Dependence* list, std::size_t c
     told[i].dependence_type = type_of(list[i]);
   }
   told.tell(task);
+}
+
+ompt_task_status_t status_after_body(const Task* task) {
+  const bool detached = task->is(kTaskDetachable | kTaskProxy) &&
+                        task->detach_state.load(std::memory_order_acquire) == kDetachRunning;
+  return detached ? ompt_task_detach : ompt_task_complete;
 }
 
 void footprint(Task* task) {

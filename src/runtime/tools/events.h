@@ -115,6 +115,8 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 /// The same for a task whose body the program calls, once it has left the entry point.
 [[gnu::cold]] void undeferred_begin(Thread* self, Task* prior, Task* next);
 [[gnu::cold]] void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status);
+/// How a tool sees a task whose body has ended: complete, or detached as long as its event is not fulfilled.
+ompt_task_status_t status_after_body(const Task* task);
 [[gnu::cold]] void task_schedule(Thread* self, Task* prior, ompt_task_status_t status, Task* next);
 [[gnu::cold]] void task_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count);
 /// The task, which was told of and cannot have begun, has a footprint.

@@ -1,4 +1,4 @@
-#include "runtime/process/threadprivate.h"
+#include "runtime/state/threadprivate.h"
 
 #include <cstdint>
 #include <cstdlib>

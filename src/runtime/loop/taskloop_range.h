@@ -21,11 +21,14 @@
 
 #include <cstdint>
 
+#include "runtime/task/undeferred.h"
 #include "runtime/tools/events.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/loop/loop_affinity.h"
-#include "runtime/task/tasking.h"
-#include "runtime/task/taskloop.h"
+#include "runtime/task/create.h"
+#include "runtime/task/ready.h"
+#include "runtime/task/wait.h"
+#include "runtime/loop/taskloop.h"
 
 namespace hearth::rt {
 
@@ -172,7 +175,7 @@ void run_taskloop(Thread* self, Loop& loop, std::uint64_t tasks, bool deferrable
     const std::uint64_t piece =
         tasks / (taskloop::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size));
     range.most_hidden = piece == 0 ? 1 : piece;
-    if (HEARTH_UNLIKELY(self->team->neighbourhood != nullptr) &&
+    if (HEARTH_UNLIKELY(self->team->locality != nullptr) &&
         (range.past = past.begin(self, loop.name())) != nullptr) {
       const std::uint64_t before = range.past->ticks.load(std::memory_order_relaxed);
       if (before != 0) cost = {loop.body(), before};

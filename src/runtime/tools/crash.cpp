@@ -1,4 +1,4 @@
-#include "runtime/process/crash.h"
+#include "runtime/tools/crash.h"
 
 #include <csignal>
 #include <cstdio>

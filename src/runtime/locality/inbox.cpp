@@ -1,0 +1,34 @@
+#include "runtime/locality/inbox.h"
+
+namespace hearth::rt {
+
+bool Inbox::put(Task* task, bool created) {
+  lock_.lock();
+  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  if (size == capacity_) {
+    const std::uint32_t capacity = capacity_ == 0 ? 256 : capacity_ * 2;
+    Task** ring = size >= kMost ? nullptr : static_cast<Task**>(std::malloc(capacity * sizeof(Task*)));
+    if (ring == nullptr) {
+      lock_.unlock();
+      return false;
+    }
+    for (std::uint32_t i = 0; i < size; ++i) ring[i] = at(i);
+    std::free(ring_);
+    ring_ = ring;
+    capacity_ = capacity;
+    first_ = 0;
+  }
+  at(size) = task;
+  count_shared_write(2);
+  size_.store(size + 1, std::memory_order_relaxed);
+  if (created) {
+    created_.store(created_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    dealt_.store(dealt_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else if (!released_.load(std::memory_order_relaxed)) {
+    released_.store(true, std::memory_order_relaxed);
+  }
+  lock_.unlock();
+  return true;
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,83 @@
+#include "runtime/locality/machine_view.h"
+
+#include <atomic>
+#include <new>
+
+#include "base/log.h"
+#include "memory/owners.h"
+#include "runtime/binding/places.h"
+#include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
+#include "runtime/tools/check.h"
+#include "topology/current.h"
+#include "topology/system_root.h"
+
+namespace hearth::rt {
+namespace {
+
+policy::MachineTables* make_tables() {
+  auto* tables = new (std::nothrow) policy::MachineTables;
+  if (tables == nullptr) fatal("out of memory: no room for the table of distances");
+  const Settings& s = settings();
+  tables->fill(topology::machine(), memory::memory_homes().locations,
+               {s.significance, s.steal_threshold, s.vicinity, s.slowdown});
+  return tables;
+}
+
+// Where the threads of a pretended machine are: on the place they are bound to, else dealt round.
+Location pretended_location() {
+  Thread* self = Thread::current_or_null();
+  const std::int32_t count = memory::memory_homes().locations;
+  if (self == nullptr || self->member == nullptr) return 0;
+  const std::int32_t place = self->member->place;
+  if (place >= 0) {
+    Location found = placement::kUnknown;
+    for_each_cpu_of_place(
+        place,
+        [](void* where, unsigned cpu) {
+          auto& location = *static_cast<Location*>(where);
+          if (location < 0) location = topology::machine().location_of_cpu(cpu);
+        },
+        &found);
+    if (found >= 0 && found < count) return found;
+  }
+  return static_cast<Location>(static_cast<std::int64_t>(self->tid) * count / self->team->size);
+}
+
+// One read decides whether the machine has to be looked at, which takes milliseconds on large ones.
+bool kernel_has_several_nodes() {
+  topology::CpuMask nodes;
+  return topology::SystemRoot().read_list("/sys/devices/system/node/online", nodes) && nodes.count() > 1;
+}
+
+}  // namespace
+
+const policy::MachineTables& machine_tables() {
+  static std::atomic<policy::MachineTables*> made{nullptr};
+  policy::MachineTables* seen = made.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (HEARTH_LIKELY(seen != nullptr)) return *seen;
+  policy::MachineTables* mine = make_tables();
+  if (made.compare_exchange_strong(seen, mine, std::memory_order_acq_rel, std::memory_order_acquire))
+    return *mine;
+  delete mine;
+  return *seen;
+}
+
+const Location* locations_near(Location from) { return machine_tables().near(from < 0 ? 0 : from); }
+
+bool several_locations() {
+  if (check::on) return true;  // footprints are what it is about
+  const policy::TaskPolicy& policy = *process.policy;
+  if (policy.deals_here_always() || policy.one_queue()) return false;
+  const Settings& s = settings();
+  if (s.machine.empty() && !s.llc_locations && !kernel_has_several_nodes()) return false;
+  const memory::MemoryHomes& homes = memory::memory_homes();
+  if (!homes.several()) return false;
+  if (const std::size_t all = topology::machine().locations.size(); all > placement::kMaxLocations)
+    HEARTH_WARN_ONCE("this machine has %zu locations, and Hearth knows %d at most: tasks are dealt to these.",
+                     all, placement::kMaxLocations);
+  if (topology::machine().pretended) memory::set_locator(pretended_location);
+  return true;
+}
+
+}  // namespace hearth::rt

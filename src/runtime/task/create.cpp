@@ -1,0 +1,44 @@
+#include "runtime/task/create.h"
+
+#include "runtime/task/ready.h"
+#include "runtime/task/wait.h"
+#include "runtime/tools/decisions.h"
+#include "runtime/tools/events.h"
+
+namespace hearth::rt {
+namespace {
+
+constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a Brood can count
+
+// Where a tool learns of a new task.
+[[gnu::cold]] void tell_creation(Thread* self, Task* task) {
+  if (decisions::on) decisions::number(self->task, task);
+  int type = ompt_task_explicit;
+  if (!task->is(kTaskTied)) type |= ompt_task_untied;
+  if (task->is(kTaskFinal)) type |= ompt_task_final;
+  if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
+  if (task->is(kTaskIncluded) || runs_at_once_always(self)) type |= ompt_task_undeferred;
+  events::task_create(self, task, type, task->is(kTaskNamesDepend));
+  if (task->is(kTaskFootprint)) events::footprint(task);
+}
+
+}  // namespace
+
+void adopt(Thread* self, Task* task) {
+  Task* parent = self->task;
+  Taskgroup* group = parent->group;
+  // A group that only carries reductions leaves its tasks to the parent: barriers must see them.
+  Brood* brood =
+      group != nullptr && group->task == parent && !group->worksharing ? &group->brood : &parent->children;
+  if (HEARTH_UNLIKELY(brood->spawned >= kMaxSpawned)) {
+    wait_until(
+        self->team->events, [&] { return brood->all_complete(); },
+        [&](bool last_look) { return help_descendants(self, parent, last_look); });
+    brood->open(self);
+  }
+  brood->add();
+  task->brood = brood;
+  if (events::active()) tell_creation(self, task);
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,129 @@
+#include "runtime/task/ready.h"
+
+#include "policy/task_policy.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/locality/dealing.h"
+#include "runtime/task/run.h"
+#include "runtime/task/shared_queue.h"
+
+namespace hearth::rt {
+namespace {
+
+void wake_for_task(Team* team) {
+  // notify_one_unless() carries the fence that publishes the queued task before the look for sleepers. All
+  // are woken if the one might be a worker that may not take it.
+  team->events.notify_one_unless(process.task_vicinities);
+  if (HEARTH_UNLIKELY(team->go_events.anybody_asleep()))
+    team->go_events.notify_one_unless(process.task_vicinities);
+}
+
+bool push_to_inbox(Task* task, Location where, bool created) {
+  Team* team = task->team;
+  if (where == policy::kHere || !team->locality->inboxes[where].put(task, created)) return false;
+  // All: those at `where` are meant, and one that leaves far tasks alone could swallow the news.
+  team->events.notify_all();
+  if (team->go_events.anybody_asleep()) team->go_events.notify_all();
+  return true;
+}
+
+// Algorithm 1: the task goes to the inbox of the location that the policy names. False: it stays here.
+[[gnu::noinline]] bool deal_away(Thread* self, Task* task, bool created) {
+  const Location where = deal(self, task, created);
+  if (created && where != policy::kHere) note_dealing(*task->team->locality, self->member);
+  return push_to_inbox(task, where, created);
+}
+
+inline void note_tasked(Team* team) {
+  if (HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) != 0)) return;
+  count_shared_write();
+  team->tasked.store(1, std::memory_order_relaxed);
+}
+
+inline void push_to_own_deque(Thread* self, Task* task) {
+  Team* team = task->team;
+  if (HEARTH_UNLIKELY(team->one_queue || task->priority != 0) ||
+      HEARTH_UNLIKELY(!self->member->deque.push(task)))
+    push_to_shared_queue(team->shared_queue, task);
+  wake_for_task(team);
+}
+
+inline void enqueue_created_or_released(Thread* self, Task* task, bool created) {
+  Team* team = task->team;
+  note_tasked(team);
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->locality != nullptr && task->priority == 0 &&
+      deal_away(self, task, created))
+    return;
+  push_to_own_deque(self, task);
+}
+
+/// Its location's only worker; of a team whose tasks are dealt.
+bool is_alone_at_location(Thread* self) {
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  return here >= 0 && self->team->locality->workers[here].load(std::memory_order_relaxed) == 1;
+}
+
+// Where load is weighed: the policy is asked only if it wants, and tasks about which nobody asked are subject
+// to the cut-off like all others. Those that it leaves here are not, if others are near who take them: as
+// long as their creator ran one, it would make none that is to follow another on the same data.
+[[gnu::noinline]] void make_ready_weighing(Thread* self, Task* task) {
+  note_tasked(task->team);
+  const bool asks = asks_where(self) && task->priority == 0;
+  if (asks && deal_away(self, task, true)) return;
+  if ((!asks || is_alone_at_location(self)) && runs_at_once(self))
+    run_task(self, task);
+  else
+    push_to_own_deque(self, task);
+}
+
+}  // namespace
+
+void enqueue(Thread* self, Task* task) { enqueue_created_or_released(self, task, false); }
+
+void enqueue_at(Thread* self, Task* task, Location where) {
+  Team* team = task->team;
+  note_tasked(team);
+  if (where != policy::kHere) note_dealing(*team->locality, self->member);
+  if (!push_to_inbox(task, where, true)) enqueue(self, task);
+}
+
+// A creator that is its location's only worker leaves that location's tasks lying while it creates, with all
+// tasks that wait for them. So it runs one of them now and then; above all while what it creates has to wait,
+// since then it keeps nobody waiting who has nothing to do.
+void help_own_location(Thread* self, bool ready) {
+  if (!is_alone_at_location(self)) return;
+  const TeamLocality& all = *self->team->locality;
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  policy::CreatorsTurn& turn = self->member->creators_turn;
+  const std::uint64_t task_time = all.task_time(here);
+  turn.created(ticks(), task_time);
+  const Task* creator = self->task;
+  while (all.inboxes[here].size() != 0 && turn.has_come(task_time, ready)) {
+    Task* task =
+        all.inboxes[here].take([creator](const Task* other) { return descends_from(other, creator); });
+    if (task != nullptr) run_task(self, task);
+    turn.is_over(ticks(), task_time);  // also if none may run, so that the next look comes no sooner
+  }
+}
+
+void make_ready(Thread* self, Task* task) {
+  // The cut-off is for tasks that would be queued here.
+  const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && task->team->locality != nullptr &&
+                     !runs_at_once_always(self);
+  if (dealt && process.weighs_load)
+    make_ready_weighing(self, task);
+  else if (!dealt && runs_at_once(self))
+    run_task(self, task);
+  else
+    enqueue_created_or_released(self, task, true);
+}
+
+void enqueue_shared(Task* task) {
+  Team* team = task->team;
+  note_tasked(team);
+  push_to_shared_queue(team->shared_queue, task);
+  // All: one that waits for its own descendants only could swallow the news.
+  team->events.notify_all();
+  team->go_events.notify_all();
+}
+
+}  // namespace hearth::rt

@@ -1,0 +1,77 @@
+#include "runtime/task/run.h"
+
+#include "base/cpu.h"
+#include "runtime/task/finish.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/locality/load.h"
+#include "runtime/locality/footprint.h"
+#include "runtime/state/process.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/state/detach_state.h"
+#include "runtime/task/finish.h"
+#include "runtime/task/wait.h"
+#include "runtime/tools/check.h"
+#include "runtime/tools/events.h"
+
+namespace hearth::rt {
+namespace {
+
+// Whether the event of a task whose body has ended is fulfilled. If not, whoever fulfils it finishes the
+// task.
+[[gnu::noinline]] bool event_is_fulfilled(Thread* self, Task* task) {
+  if (task->is(kTaskWaitForEvent)) {
+    wait_until(
+        self->team->events,
+        [&] { return task->detach_state.load(std::memory_order_acquire) == kDetachFulfilled; },
+        [&](bool last_look) { return help_descendants(self, self->task, last_look); });
+    return true;
+  }
+  return body_ended_with_event_fulfilled(task);
+}
+
+// The body, with an OMPT tool watching.
+[[gnu::noinline]] void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
+  void* const codeptr = self->ompt_codeptr;
+  const std::int32_t state = self->ompt_state;
+  events::task_begin(self, outer, task, __builtin_frame_address(0));
+  if (cancelled) {
+    events::cancel_discarded(self, task);
+  } else {
+    if (task->is(kTaskChunk)) events::taskloop_chunk(self, task);
+    if (check::on) check::task_begin(self, task);
+    run_body(self, task);
+    if (check::on) check::task_end(self);
+  }
+  events::task_end(self, task, outer, cancelled ? ompt_task_cancel : events::status_after_body(task));
+  self->ompt_codeptr = codeptr;
+  self->ompt_state = state;
+}
+
+}  // namespace
+
+void run_task(Thread* self, Task* task) {
+  Task* const outer = self->task;
+  task->children.open(self);
+  self->task = task;
+  const std::uint64_t served = ++self->tasks_served;
+  const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
+  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskFootprint)) ? ticks() : 0;
+  if (events::active())
+    run_told(self, outer, task, cancelled);
+  else if (!cancelled)
+    run_body(self, task);
+  self->task = outer;
+  if (HEARTH_UNLIKELY(begun != 0)) {
+    // Where load is weighed, a task that has run others meanwhile says nothing.
+    const bool counts = !process.weighs_load || self->tasks_served == served;
+    if (!cancelled && counts) note_task_time(self, ticks() - begun);
+    drop_footprint(task);
+  }
+  if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
+    if (cancelled) return finish_discarded(self, task);
+    if (!event_is_fulfilled(self, task)) return;
+  }
+  finish_task(self, task);
+}
+
+}  // namespace hearth::rt
