@@ -24,7 +24,7 @@ class Rooms(unittest.TestCase):
             return run(TOOLS / "check-rooms", folder)
 
     def test_an_arrow_down_passes(self):
-        self.assertEqual(self.check({"runtime/a.cpp": '#include "base/log.h"\n'}).returncode, 0)
+        self.assertEqual(self.check({"runtime/task/a.cpp": '#include "base/log.h"\n'}).returncode, 0)
 
     def test_an_arrow_up_fails_and_names_file_and_line(self):
         result = self.check({"base/a.cpp": '\n#include "runtime/state/team.h"\n'})
@@ -40,6 +40,24 @@ class Rooms(unittest.TestCase):
     def test_the_library_must_not_use_streams(self):
         self.assertEqual(self.check({"memory/a.cpp": "#include <iostream>\n"}).returncode, 1)
         self.assertEqual(self.check({"cli/a.cpp": "#include <iostream>\n"}).returncode, 0)
+
+    def test_an_arrow_up_inside_the_runtime_fails(self):
+        result = self.check({"runtime/sync/a.cpp": '#include "runtime/team/fork.h"\n'})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("runtime/sync/a.cpp:1", result.stdout)
+        self.assertEqual(self.check({"runtime/team/a.cpp": '#include "runtime/sync/lock.h"\n'}).returncode, 0)
+
+    def test_a_file_between_the_runtimes_rooms_fails(self):
+        self.assertEqual(self.check({"runtime/a.cpp": '#include "base/log.h"\n'}).returncode, 1)
+
+    def circle(self, units):
+        return {f"base/u{i}.h": f'#include "base/u{(i + 1) % units}.h"\n' for i in range(units)}
+
+    def test_a_circle_of_six_units_fails_and_one_of_five_passes(self):
+        self.assertEqual(self.check(self.circle(5)).returncode, 0)
+        result = self.check(self.circle(6))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("6 units", result.stdout)
 
     def test_an_unknown_room_fails(self):
         self.assertEqual(self.check({"attic/a.cpp": "\n"}).returncode, 1)
