@@ -47,11 +47,15 @@ inline void push_to_own_deque(Thread* self, Task* task) {
   wake_for_task(team);
 }
 
-inline void enqueue_created_or_released(Thread* self, Task* task, bool created) {
+/// Two ways to become ready: as its creator makes it, and as the last task that it waited for ends.
+enum class Origin : bool { released, created };
+
+// The policy is asked where the task should run if it has a footprint; all others stay here.
+inline void enqueue(Thread* self, Task* task, Origin origin) {
   Team* team = task->team;
   note_tasked(team);
   if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->locality != nullptr && task->priority == 0 &&
-      deal_away(self, task, created))
+      deal_away(self, task, origin == Origin::created))
     return;
   push_to_own_deque(self, task);
 }
@@ -77,7 +81,7 @@ bool is_alone_at_location(Thread* self) {
 
 }  // namespace
 
-void enqueue(Thread* self, Task* task) { enqueue_created_or_released(self, task, false); }
+void enqueue(Thread* self, Task* task) { enqueue(self, task, Origin::released); }
 
 void enqueue_at(Thread* self, Task* task, Location where) {
   Team* team = task->team;
@@ -114,7 +118,7 @@ void make_ready(Thread* self, Task* task) {
   else if (!dealt && runs_at_once(self))
     run_task(self, task);
   else
-    enqueue_created_or_released(self, task, true);
+    enqueue(self, task, Origin::created);
 }
 
 void enqueue_shared(Task* task) {
