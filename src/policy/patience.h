@@ -46,8 +46,8 @@ class Patience {
   /// The wait begins anew when the worker has run anything but a stolen task, and while there is nothing to
   /// leave alone.
   Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
-    HEARTH_ASSERT(patience_ <= kMost && grace_ <= kMostGrace && pause_ <= kLongestPause,
-                  "patience %u, grace %u, pause %" PRIu64, patience_, grace_, pause_);
+    HEARTH_ASSERT(patience_ <= kMost && quiet_patience_ <= kMostQuietPatience && pause_ <= kLongestPause,
+                  "patience %u, quiet patience %u, pause %" PRIu64, patience_, quiet_patience_, pause_);
     const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
     looked_ = now;
     ++looks_;
