@@ -85,6 +85,10 @@ class Docs(unittest.TestCase):
     def test_a_link_to_a_heading_that_is_not_there_fails(self):
         self.assertEqual(self.check(a="# A\n[b](#b)\n").returncode, 1)
 
+    def test_a_named_file_that_is_not_there_fails(self):
+        self.assertEqual(self.check(a="# A\nsee `docs/*.md`\n").returncode, 0)
+        self.assertIn("docs/gone.h", self.check(a="# A\nsee `docs/gone.h`\n").stdout)
+
     def test_a_page_that_nothing_leads_to_fails(self):
         self.assertIn("docs/b.md", self.check(a="# A\n", b="# B\n").stdout)
 
