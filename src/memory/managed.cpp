@@ -454,7 +454,8 @@ void* with_own_region(const MemoryHomes& machine, const ManagedRequest& request,
     std::size_t table_bytes = 0;
     if (kind == Kind::custom) {
       if (request.what.owner == nullptr) return nullptr;
-      block_bytes = rounded_up(std::max(request.what.block_bytes, unit), unit);
+      // A part that is longer than the block is the block; any number may be asked for.
+      block_bytes = rounded_up(std::clamp(request.what.block_bytes, unit, bytes), unit);
       blocks = (bytes + block_bytes - 1) / block_bytes;
       table_bytes = BlockTable::bytes_needed(blocks, machine.homes);
       table = take_spare(table_bytes);

@@ -26,6 +26,12 @@ static int nodes_of(const void* block, size_t size) {
   return used;
 }
 
+static int only_one(size_t block, size_t blocks, int locations, void* data) {
+  (void)data;
+  CHECK(block == 0 && blocks == 1 && locations == kNodes);
+  return 0;
+}
+
 static int pairs(size_t block, size_t blocks, int locations, void* data) {
   CHECK(blocks == 40 && data != NULL);
   return (int)(block / 2 % (size_t)locations);
@@ -72,6 +78,12 @@ int main(int argc, char** argv) {
   char* own = (char*)hearth_malloc_distributed(40 * 2 * kPage, 2 * kPage, pairs, &data);
   for (int i = 0; i < 40; ++i) CHECK(hearth_owner(own + i * 2 * kPage) == i / 2 % kNodes);
   omp_malloc_free(own);
+  // Parts longer than the block: there is one, the first, whatever their length.
+  for (size_t part = SIZE_MAX; part > SIZE_MAX - 2 * kPage; part -= kPage / 4) {
+    own = (char*)hearth_malloc_distributed(1 << 20, part, only_one, &data);
+    CHECK(own != NULL && hearth_owner(own) == 0 && hearth_owner(own + (1 << 20) - 1) == 0);
+    omp_malloc_free(own);
+  }
   const unsigned weights[] = {1, 3};
   char* weighted = (char*)hearth_malloc_weighted(16 * kPage, weights, 2);
   CHECK(nodes_of(weighted, 16 * kPage) == 2 && hearth_owner(weighted) == 0 &&
