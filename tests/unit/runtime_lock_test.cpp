@@ -157,13 +157,34 @@ TEST(NestLock, ExcludesThreads) {
   EXPECT_EQ(plain, 60000);
 }
 
-TEST(NestLockDeathTest, NestingWithoutEndIsFatal) {
+TEST(NestLock, NestsAsDeepAsTheProgramDoes) {
+  constexpr std::uint32_t kDeepest = 100'000;
+  NestLock locks[3];
+  for (std::uint32_t depth = 1; depth <= kDeepest; ++depth)
+    for (NestLock& lock : locks) ASSERT_EQ(depth % 2 == 0 ? lock.lock(1) : lock.try_lock(1), depth);
+  for (std::uint32_t depth = kDeepest - 1; depth > 0; --depth) {
+    for (NestLock& lock : locks) ASSERT_EQ(lock.unlock(), depth);
+    if (depth % 1000 == 0) {
+      ASSERT_EQ(locks[1].try_lock(2), 0u);
+      ASSERT_EQ(locks[1].lock(1), depth + 1);
+      ASSERT_EQ(locks[1].unlock(), depth);
+    }
+  }
+  for (NestLock& lock : locks) {
+    EXPECT_EQ(lock.try_lock(2), 0u);
+    EXPECT_EQ(lock.unlock(), 0u);
+    EXPECT_EQ(lock.try_lock(2), 1u);
+  }
+}
+
+TEST(NestLock, InitializedAnewWhileDeepIsUnlocked) {
   NestLock lock;
-  EXPECT_DEATH(
-      {
-        for (int i = 0; i < 40000; ++i) lock.lock(1);
-      },
-      "hearth: a nestable lock is held 4095 times by one thread");
+  for (int turn = 0; turn < 2; ++turn) {
+    for (std::uint32_t depth = 1; depth <= 10'000; ++depth) ASSERT_EQ(lock.lock(1), depth);
+    lock.reset();
+  }
+  EXPECT_EQ(lock.try_lock(2), 1u);
+  EXPECT_EQ(lock.unlock(), 0u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "runtime/state/fork_word.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
+#include "runtime/sync/lock.h"
 #include "runtime/sync/wait.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/pool.h"
@@ -45,6 +46,7 @@ void lose_workers(Team* team) {
 void in_fork_child() {
   forget_pool();
   reset_thread_table();
+  free_deep_nests_after_fork();
   for_each_thread(
       [](Thread* thread, void*) {
         // What the parent served, it reports itself.

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/log.h"
 
 namespace hearth::rt {
 
@@ -124,13 +123,6 @@ void Lock::unlock_slow() {
       return;
     }
   }
-}
-
-void NestLock::too_deep() {
-  fatal(
-      "a nestable lock is held %u times by one thread, which is the limit; an unset is missing, or the "
-      "recursion has no end.",
-      kDepthMask);
 }
 
 }  // namespace hearth::rt

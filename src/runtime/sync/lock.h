@@ -99,6 +99,9 @@ class LockGuard {
 /// task (OpenMP 3.0 on): an inner region of one thread is not the owner of what the task around it holds.
 /// Tasks have no small number, but a thread's tasks in progress lie one below the other: thread and depth
 /// name them.
+///
+/// The word counts to kMost. A holder that has the lock more often keeps the rest of its count, in parts of
+/// kMost, in a list beside (nest_lock.cpp), and `kDeep` says so.
 class NestLock {
  public:
   constexpr NestLock() = default;
@@ -123,13 +126,14 @@ class NestLock {
 
   /// The remaining depth; 0: unlocked. Only for the owner.
   std::uint32_t unlock() {
-    HEARTH_ASSERT((owner_.load(std::memory_order_relaxed) & kDepthMask) != 0,
+    HEARTH_ASSERT((owner_.load(std::memory_order_relaxed) & kMost) != 0,
                   "nobody holds the nestable lock at %p: its second word is %#x", static_cast<void*>(this),
                   owner_.load(std::memory_order_relaxed));
     const std::uint32_t left = owner_.load(std::memory_order_relaxed) - 1;
-    if ((left & kDepthMask) != 0) {
+    if (HEARTH_UNLIKELY((left & kDeep) != 0)) return unlock_deep(left);
+    if ((left & kMost) != 0) {
       owner_.store(left, std::memory_order_relaxed);
-      return left & kDepthMask;
+      return left & kMost;
     }
     owner_.store(0, std::memory_order_relaxed);
     lock_.unlock();
@@ -142,33 +146,39 @@ class NestLock {
   }
 
  private:
-  static constexpr std::uint32_t kDepthBits = 12;
-  static constexpr std::uint32_t kDepthMask = (1u << kDepthBits) - 1;
+  static constexpr std::uint32_t kDepthBits = 11;
+  static constexpr std::uint32_t kMost = (1u << kDepthBits) - 1;
+  static constexpr std::uint32_t kDeep = 1u << kDepthBits;
+  static constexpr std::uint32_t kOwnerShift = kDepthBits + 1;
   static constexpr std::uint32_t kTaskBits = 4;
-  static constexpr std::uint32_t kMaxOwners = (1u << (32 - kDepthBits)) - 1;
+  static constexpr std::uint32_t kMaxOwners = (1u << (32 - kOwnerShift)) - 1;
 
-  static std::uint32_t tag(std::uint32_t who) { return (who % kMaxOwners + 1) << kDepthBits; }
+  static std::uint32_t tag(std::uint32_t who) { return who % kMaxOwners + 1; }
   bool owned_by(std::uint32_t who) const {
-    return (owner_.load(std::memory_order_relaxed) & ~kDepthMask) == tag(who);
+    return owner_.load(std::memory_order_relaxed) >> kOwnerShift == tag(who);
   }
   std::uint32_t own(std::uint32_t who) {
     HEARTH_ASSERT(owner_.load(std::memory_order_relaxed) == 0,
                   "owner %u has taken the lock at %p, and the last one is still there: %#x", who,
                   static_cast<void*>(this), owner_.load(std::memory_order_relaxed));
-    owner_.store(tag(who) | 1, std::memory_order_relaxed);
+    owner_.store(tag(who) << kOwnerShift | 1, std::memory_order_relaxed);
     return 1;
   }
   std::uint32_t nest() {
     const std::uint32_t held = owner_.load(std::memory_order_relaxed);
-    if (HEARTH_UNLIKELY((held & kDepthMask) == kDepthMask)) too_deep();
+    if (HEARTH_UNLIKELY((held & kDeep) != 0 || (held & kMost) == kMost)) return nest_deep(held);
     owner_.store(held + 1, std::memory_order_relaxed);
-    return (held + 1) & kDepthMask;
+    return (held + 1) & kMost;
   }
-  [[noreturn, gnu::cold]] static void too_deep();
+  [[gnu::cold, gnu::noinline]] std::uint32_t nest_deep(std::uint32_t held);
+  [[gnu::cold, gnu::noinline]] std::uint32_t unlock_deep(std::uint32_t left);
 
   Lock lock_;
   std::atomic<std::uint32_t> owner_{0};
 };
 static_assert(sizeof(NestLock) == 8, "clang's omp_nest_lock_t has eight bytes");
+
+/// In the child of a fork: nobody is in the list of deep nests.
+void free_deep_nests_after_fork();
 
 }  // namespace hearth::rt
