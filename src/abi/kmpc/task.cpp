@@ -116,7 +116,9 @@ HEARTH_EXPORT kmp_task_t* __kmpc_omp_task_alloc(ident_t*, std::int32_t, std::int
 HEARTH_EXPORT kmp_task_t* __kmpc_omp_target_task_alloc(ident_t*, std::int32_t, std::int32_t flags,
                                                        std::size_t size, std::size_t shareds,
                                                        rt::TaskRoutine routine, std::int64_t) {
-  return kmp_task_of(new_kmp_task(Thread::current(), flags, size, shareds, routine));
+  Task* task = new_kmp_task(Thread::current(), flags, size, shareds, routine);
+  task->flags |= rt::kTaskTarget;
+  return kmp_task_of(task);
 }
 
 HEARTH_EXPORT std::int32_t __kmpc_omp_task(ident_t*, std::int32_t, kmp_task_t* payload) {

@@ -24,6 +24,7 @@
 #include "runtime/state/process.h"
 #include "runtime/state/thread.h"
 #include "runtime/sync/wait.h"
+#include "runtime/task/wait.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/initial_task.h"
 #include "runtime/state/thread_table.h"
@@ -83,6 +84,7 @@ void on_thread_exit(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   if (tls_thread != self || self->team != self->root_team)
     return;  // ends inside a region: its team is still in use
+  run_left_tasks(self);
   release_root(self);
   tls_thread = nullptr;
   retire_thread_object(self);

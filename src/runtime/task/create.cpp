@@ -17,7 +17,8 @@ constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a
   if (!task->is(kTaskTied)) type |= ompt_task_untied;
   if (task->is(kTaskFinal)) type |= ompt_task_final;
   if (task->is(kTaskMergeable)) type |= ompt_task_mergeable;
-  if (task->is(kTaskIncluded) || runs_at_once_always(self)) type |= ompt_task_undeferred;
+  if (task->is(kTaskIncluded) || (runs_at_once_always(self) && !is_deferred_alone(self, task)))
+    type |= ompt_task_undeferred;
   events::task_create(self, task, type, task->is(kTaskNamesDepend));
   if (task->is(kTaskFootprint)) events::footprint(task);
 }

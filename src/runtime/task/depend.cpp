@@ -103,8 +103,9 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
     if (events::active() && !stated && task->is(kTaskFootprint)) events::footprint(task);
   }
   if (table == nullptr) {
-    // Alone in the team, every task that an earlier one could wait for has run, unless it waits for an event.
-    if (count == 0 || (self->team->size == 1 && !task->is(kTaskDetachable | kTaskProxy))) {
+    // Alone in the team, every task that an earlier one could wait for has run, unless it waits for an event or
+    // is a target region.
+    if (count == 0 || (self->team->size == 1 && !task->is(kTaskDetachable | kTaskProxy | kTaskTarget))) {
       make_ready(self, task);
       return;
     }

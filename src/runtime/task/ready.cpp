@@ -1,10 +1,14 @@
 #include "runtime/task/ready.h"
 
+#include <atomic>
+#include <cstdlib>
+
 #include "policy/task_policy.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/locality/dealing.h"
 #include "runtime/task/run.h"
 #include "runtime/task/shared_queue.h"
+#include "runtime/task/wait.h"
 
 namespace hearth::rt {
 namespace {
@@ -109,16 +113,35 @@ void help_own_location(Thread* self, bool ready) {
   }
 }
 
+namespace {
+
+void run_left_tasks_at_exit() {
+  if (Thread* self = Thread::current_or_null()) run_left_tasks(self);
+}
+
+// The program may end without a wait for it. Then it runs before what was handed to atexit() earlier, and so
+// before the destructors of objects that it may use.
+[[gnu::cold, gnu::noinline]] void defer_alone(Thread* self, Task* task) {
+  static constinit std::atomic<bool> seen{false};
+  if (!seen.exchange(true, std::memory_order_relaxed)) std::atexit(run_left_tasks_at_exit);
+  note_tasked(task->team);
+  push_to_own_deque(self, task);
+}
+
+}  // namespace
+
 void make_ready(Thread* self, Task* task) {
   // The cut-off is for tasks that would be queued here.
   const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && task->team->locality != nullptr &&
                      !runs_at_once_always(self);
   if (dealt && process.weighs_load)
     make_ready_weighing(self, task);
-  else if (!dealt && runs_at_once(self))
-    run_task(self, task);
-  else
+  else if (dealt || !runs_at_once(self))
     enqueue(self, task, Origin::created);
+  else if (HEARTH_UNLIKELY(is_deferred_alone(self, task)) && self->team->size == 1)
+    defer_alone(self, task);
+  else
+    run_task(self, task);
 }
 
 void enqueue_shared(Task* task) {

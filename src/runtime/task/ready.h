@@ -28,6 +28,11 @@ void enqueue_shared(Task* task);
 /// Whatever the task's clauses say.
 inline bool runs_at_once_always(Thread* self) { return self->team->size == 1 || self->task->is(kTaskFinal); }
 
+/// Unless it is a target region, beside which the program goes on even where its thread is alone.
+inline bool is_deferred_alone(Thread* self, const Task* task) {
+  return task->is(kTaskTarget) && !self->task->is(kTaskFinal);
+}
+
 /// Whether a new deferrable task of the current task would run at once: nobody else is there, the current
 /// task is final, or enough tasks wait already (cut-off). Its data then need no copy.
 inline bool runs_at_once(Thread* self) {

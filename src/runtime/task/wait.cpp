@@ -58,4 +58,9 @@ void taskyield(Thread* self) {
   self->ompt_yields = false;
 }
 
+void run_left_tasks(Thread* self) {
+  while (self->task != nullptr && help_descendants(self, self->task, true) == Look::worked) {
+  }
+}
+
 }  // namespace hearth::rt

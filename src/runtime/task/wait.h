@@ -18,4 +18,8 @@ Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look);
 
 void taskwait(Thread* self);
 void taskyield(Thread* self);
+
+/// Run what the current task has left in queues and nobody has waited for; waits for nothing.
+void run_left_tasks(Thread* self);
+
 }  // namespace hearth::rt
