@@ -1,6 +1,6 @@
 // Counts of the children of a task, and taskgroups.
 //
-// README.md in runtime/ tells who counts what. Fields say who writes them.
+// docs/internals/children-and-deque.md tells who counts what. Fields say who writes them.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 // and Zappa Nardelli (PPoPP 2013).
 //
 // The owner pushes and pops at the bottom, last in first out; any other thread of the team steals at the top,
-// first in first out. README.md in this folder says which fence pairs with which; tests/models/deque.pml
+// first in first out. docs/internals/children-and-deque.md says which fence pairs with which; tests/models/deque.pml
 // checks it with store buffers. The ring grows by doubling; old rings are kept until the deque dies, since a
 // thief may still read one. Whoever reads an entry without owning it (peek) may look at a descriptor that has
 // been recycled: descriptors are type-stable, and what was concluded counts only if the claim that follows

@@ -3,7 +3,7 @@
 // A Team is built by the thread that becomes its primary thread and is kept for that thread's next region (a
 // hot team). Its member slots are used by one thread each; what another thread reads or writes of a slot is
 // atomic. Fork: the primary fills Team::fork and bumps its epoch; the workers see it. Join: every worker
-// bumps its own arrival word; the primary reads them. README.md in this folder tells the barrier, the join
+// bumps its own arrival word; the primary reads them. docs/internals/barrier.md tells the barrier, the join
 // and why no wake-up is lost.
 #pragma once
 

@@ -3,7 +3,7 @@
 // An EventCount belongs to a team (or to a parked thread). Any thread of the process may notify; the team's
 // threads wait. The awaited condition is not in here: a waiter announces itself, looks at its condition once
 // more, and only then commits to sleep; a notifier first makes the condition true, then calls notify.
-// README.md in this folder argues why no wake-up is lost, and tests/models/event_count.pml checks it with
+// docs/internals/sleeping.md argues why no wake-up is lost, and tests/models/event_count.pml checks it with
 // explicit store buffers.
 #pragma once
 

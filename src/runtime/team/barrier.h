@@ -1,4 +1,4 @@
-// The team barrier and the join. README.md in this folder gives the protocol.
+// The team barrier and the join. docs/internals/barrier.md gives the protocol.
 #pragma once
 
 #include "runtime/state/thread.h"

@@ -1,7 +1,7 @@
 // simulate(): a workload on a machine under a policy, from the first task to the end of the last.
 //
 // What is modelled: src/sim/README.md. The policy is the very object that the runtime uses; queues, searches
-// and patience follow src/runtime/README.md, "Dealt tasks, and who may take them". Pure: the same arguments
+// and patience follow docs/internals/dealing-and-stealing.md. Pure: the same arguments
 // give the same result, to the byte, on every machine; several threads may simulate at once.
 #pragma once
 
