@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +36,13 @@ bool read_here(const volatile perf_event_mmap_page* page, std::uint64_t& value) 
 bool read_here(const volatile perf_event_mmap_page*, std::uint64_t&) { return false; }
 #endif
 
+// Each event has a number of its own; a descriptor that the program has closed, and got for something else, has
+// another one or none. (All events share one inode.)
+bool is_event(int file, std::uint64_t id) {
+  std::uint64_t now = 0;
+  return file >= 0 && ioctl(file, PERF_EVENT_IOC_ID, &now) == 0 && now == id;
+}
+
 }  // namespace
 
 bool Counters::open() {
@@ -54,6 +62,7 @@ bool Counters::open() {
       return false;
     }
     files_[i] = static_cast<int>(file);
+    if (ioctl(files_[i], PERF_EVENT_IOC_ID, &ids_[i]) != 0) ids_[i] = 0;  // never 0: such a one is not read
     void* page =
         mmap(nullptr, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ, MAP_SHARED, files_[i], 0);
     pages_[i] = page == MAP_FAILED ? nullptr : page;
@@ -64,7 +73,7 @@ bool Counters::open() {
 void Counters::close() {
   for (int i = 0; i < kCounters; ++i) {
     if (pages_[i] != nullptr) munmap(pages_[i], static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-    if (files_[i] >= 0) ::close(files_[i]);
+    if (is_event(files_[i], ids_[i])) ::close(files_[i]);
     pages_[i] = nullptr;
     files_[i] = -1;
   }
@@ -75,6 +84,7 @@ void Counters::read(std::uint64_t (&values)[kCounters]) const {
     values[i] = 0;
     if (pages_[i] != nullptr && read_here(static_cast<const perf_event_mmap_page*>(pages_[i]), values[i]))
       continue;
+    if (!is_event(files_[i], ids_[i])) continue;
     if (::read(files_[i], &values[i], sizeof values[i]) != static_cast<ssize_t>(sizeof values[i]))
       values[i] = 0;
   }

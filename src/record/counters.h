@@ -20,6 +20,7 @@ class Counters {
 
  private:
   int files_[kCounters] = {-1, -1, -1};
+  std::uint64_t ids_[kCounters] = {};  // the kernel's number of each event: the program may close our files
   void* pages_[kCounters] = {};
 };
 

@@ -212,6 +212,16 @@ int main(""").replace("CLAUSE", INOUT).replace("BODY", "memset(block, 1, BLOCK);
         result, report = checked(path)
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_the_programs_own_files_are_left_alone(self):
+        own = SHOP.folder / "data.out"
+        after = f"""
+          for (int file = 3; file < 1024; file++) close(file);  // as closefrom(3)
+          int mine = open("{own}", O_RDWR | O_CREAT | O_TRUNC, 0644);
+          for (int file = mine + 1; file < 1024; file++) dup2(mine, file);
+        """
+        self.assert_clean(program(INOUT, "memset(block, 1, BLOCK);", after))
+        self.assertEqual(own.read_text(), "")
+
     def test_other_threads_of_the_program(self):
         source = PROGRAM.replace("int main(", r"""
 #include <pthread.h>

@@ -14,6 +14,7 @@ LIBRARY = hearth("--version").stdout.split("library: ")[1].strip()
 
 # `tasks` tasks of the initial thread with a footprint, each with a child that has one. Its argument says how it ends.
 PROGRAM = r"""
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,15 @@ int main(int argc, char** argv) {
   const char* end = argc > 1 ? argv[1] : "";
   region(argc > 2 ? atoi(argv[2]) : 4);
   if (!strcmp(end, "crash")) _exit(9);
+  if (!strcmp(end, "closefrom")) {
+    // As closefrom(3), which glibc has since 2.34; then the program's own files, on all numbers that were ours.
+    for (int file = 3; file < 1024; file++) close(file);
+    int own = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0644);
+    for (int file = own + 1; file < 1024; file++) dup2(own, file);
+    region(4);
+    off_t size = lseek(own, 0, SEEK_END);
+    return size == 0 ? 0 : 3;
+  }
   if (!strcmp(end, "fork")) {
     if (fork() == 0) {
       region(4);
@@ -99,6 +109,17 @@ class Log(unittest.TestCase):
     def test_a_process_that_decides_nothing_writes_nothing(self):
         done = decide(self.path, "", "0")
         self.assertEqual((done.returncode, done.stderr, self.path.exists()), (0, "", False))
+
+    def test_the_programs_own_files_are_left_alone(self):
+        own = SHOP.folder / "data.out"
+        done = decide(self.path, "closefrom", 4, own)
+        self.assertEqual((done.returncode, done.stderr, own.read_text()), (0, "", ""))
+        self.whole(self.path, 16)
+
+    def test_a_file_that_cannot_be_opened_anew_is_given_up(self):
+        own = SHOP.folder / "data.out"
+        done = decide("/proc/self/fd/1", "closefrom", 4, own)
+        self.assertEqual((done.returncode, own.read_text()), (0, ""))
 
     def test_a_fork_child_writes_nothing(self):
         self.assertEqual(decide(self.path, "fork").returncode, 0)

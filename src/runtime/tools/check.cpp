@@ -13,6 +13,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include "base/kept_file.h"
 #include "base/log.h"
 #include "runtime/state/footprint_ranges.h"
 #include "runtime/settings/settings.h"
@@ -38,22 +39,15 @@ std::atomic<Thread*> watcher{nullptr};
 Running* running = nullptr;
 int depth = 0;
 std::atomic<std::uint64_t> without{0}, unwatched{0};
-int file = -1;
+constinit KeptFile file;
 pid_t process_id =
     0;  // children by fork() have files of their own as soon as they execute something, and else none
 char* text = nullptr;
 std::size_t text_size = 0, text_room = 0;
 
 void write_out() {
-  std::size_t written = 0;
-  while (written < text_size && getpid() == process_id) {
-    const ssize_t now = write(file, text + written, text_size - written);
-    if (now < 0 && errno != EINTR) {
-      warn("HEARTH_CHECK: what tasks touch cannot be written down: %s", std::strerror(errno));
-      break;
-    }
-    if (now > 0) written += static_cast<std::size_t>(now);
-  }
+  if (getpid() == process_id && text_size != 0 && !file.write(text, text_size))
+    HEARTH_WARN_ONCE("HEARTH_CHECK: what tasks touch cannot be written down: %s", std::strerror(errno));
   text_size = 0;
 }
 
@@ -175,11 +169,11 @@ void start() {
   char path[4096];
   process_id = getpid();
   std::snprintf(path, sizeof(path), "%s/%d", folder, static_cast<int>(process_id));
-  file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const bool opened = file.open(path, O_WRONLY | O_CREAT | O_APPEND, 0600, false);
   text_room = std::size_t{1} << 16;
   text = static_cast<char*>(std::malloc(text_room));
   running = static_cast<Running*>(std::calloc(kMostNested, sizeof(Running)));
-  if (file < 0 || text == nullptr || running == nullptr || !watch::start()) {
+  if (!opened || text == nullptr || running == nullptr || !watch::start()) {
     warn("HEARTH_CHECK=%s: cannot be used: %s; tasks are not watched.", folder, std::strerror(errno));
     return;
   }

@@ -6,9 +6,9 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "base/kept_file.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/sync/lock.h"
@@ -27,24 +27,18 @@ pid_t process_id = 0;
 // Under the lock.
 Lock lock;
 enum class State : std::uint8_t { unopened, open, closed } state = State::unopened;
-int file = -1;
+constinit KeptFile file;
 policy::DecisionBudget budget;
 
 void give_up(const char* what) {
   warn("HEARTH_LOG_DECISIONS=\"%s\": %s (%s); decisions are not logged.", settings().decisions_file, what,
        std::strerror(errno));
-  if (file >= 0) close(file);
+  file.close();
   state = State::closed;
 }
 
 void write_all(const char* text, std::size_t length) {
-  while (length != 0) {
-    const ssize_t now = write(file, text, length);
-    if (now < 0 && errno == EINTR) continue;
-    if (now < 0) return give_up("cannot be written any more");
-    text += now;
-    length -= static_cast<std::size_t>(now);
-  }
+  if (!file.write(text, length)) give_up("cannot be written any more");
 }
 
 // The option's value with the process's number for each %p. False: it is too long.
@@ -70,12 +64,11 @@ void open_file(const policy::MachineView& view) {
     errno = ENAMETOOLONG;
     return give_up("cannot be opened");
   }
-  file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return give_up("cannot be opened");
-  // Two processes would destroy each other's log.
-  if (flock(file, LOCK_EX | LOCK_NB) != 0)
-    return give_up("is being written by another process; put %p into the name");
-  if (ftruncate(file, 0) != 0 && errno != EINVAL) return give_up("cannot be emptied");  // EINVAL: a pipe
+  // Locked: two processes would destroy each other's log.
+  if (!file.open(path, O_WRONLY | O_CREAT, 0644, true))
+    return give_up(errno == EWOULDBLOCK ? "is being written by another process; put %p into the name"
+                                        : "cannot be opened");
+  if (ftruncate(file.descriptor(), 0) != 0 && errno != EINVAL) return give_up("cannot be emptied");  // EINVAL: a pipe
   state = State::open;
   static char line[policy::kDecisionHeadRoom];
   char program[1024];
