@@ -8,10 +8,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "base/cacheline.h"
+#include "base/cpu.h"
 #include "runtime/state/dependence.h"
 #include "runtime/state/thread.h"
+#include "runtime/sync/shared_writes.h"
 
 namespace hearth::rt {
 
@@ -97,22 +100,106 @@ struct DependTable {
 /// Never null: when memory is refused the process is told and stopped. The same holds for all that make or add.
 DependTable* make_depend_table();
 void free_depend_table(DependTable* table);
-/// The place of `task` among its siblings; the caller uses it once, as a set of the table does.
-DependNode* make_node(DependTable* table, Task* task);
-/// One link more for edges into `sink`; the last one taken can be put back.
-DependLink* take_link(DependNode* sink);
-void put_back_link(DependNode* sink);
-void drop_links(DependNode* node);
-/// The task lets go of its node, by any thread: the second of the two parties returns it.
-void let_go_of_node(Thread* self, Task* parent, DependNode* node);
-/// A set of the table, or the creator, does not use the node any more.
-void unuse(DependTable* table, DependNode* node);
 
-void clear(DependTable* table, NodeSet& set);
-void add(DependTable* table, NodeSet& set, DependNode* node);
+DependLink* take_link_slowly(DependNode* sink);
+/// One link more for edges into `sink`; the last one taken can be put back.
+inline DependLink* take_link(DependNode* sink) {
+  if (HEARTH_LIKELY(sink->links < DependNode::kOwnLinks)) return &sink->own_links[sink->links++];
+  return take_link_slowly(sink);
+}
+inline void put_back_link(DependNode* sink) {
+  if (sink->more_links != nullptr)
+    --sink->more_links->used;
+  else
+    --sink->links;
+}
+
+void free_more_links(DependNode* node);
+inline void drop_links(DependNode* node) {
+  if (HEARTH_UNLIKELY(node->more_links != nullptr)) free_more_links(node);
+}
+
+/// Fills the list of free nodes: with those that others gave back, or new ones.
+void find_free_nodes(DependTable* table);
+/// The place of `task` among its siblings; the caller uses it once, as a set of the table does.
+inline DependNode* make_node(DependTable* table, Task* task) {
+  if (HEARTH_UNLIKELY(table->free == nullptr)) find_free_nodes(table);
+  DependNode* node = table->free;
+  table->free = node->next_free;
+  node->waiting_for.store(DependNode::kCreator, std::memory_order_relaxed);
+  node->parties.store(2, std::memory_order_relaxed);
+  node->task = task;
+  node->successors.store(nullptr, std::memory_order_relaxed);
+  node->table_uses = 1;  // the creator's, while it enters the task
+  node->links = 0;
+  node->last_sink = nullptr;
+  return node;
+}
+
+/// A node that nobody holds: by the parent's thread, and by another.
+inline void keep(DependTable* table, DependNode* node) {
+  drop_links(node);
+  node->next_free = table->free;
+  table->free = node;
+}
+
+void give_back(DependTable* table, DependNode* node);
+
+// One of the two parties is done with the node; true when it was the second. Release and acquire pair with
+// each other, so that the first party's last look comes before the node's next use.
+inline bool let_go(DependNode* node) {
+  if (node->parties.load(std::memory_order_acquire) == 1) return true;
+  count_shared_write();
+  return node->parties.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+/// The task lets go of its node, by any thread: the second of the two parties returns it.
+inline void let_go_of_node(Thread* self, Task* parent, DependNode* node) {
+  if (!let_go(node)) return;
+  if (parent->children.owner.load(std::memory_order_relaxed) == self)
+    keep(parent->depends, node);
+  else
+    give_back(parent->depends, node);
+}
+
+/// A set of the table, or the creator, does not use the node any more.
+inline void unuse(DependTable* table, DependNode* node) {
+  if (--node->table_uses == 0 && let_go(node)) keep(table, node);
+}
+
+inline void clear(DependTable* table, NodeSet& set) {
+  for (std::uint32_t i = 0; i < set.size; ++i) unuse(table, set.at(i));
+  if (HEARTH_UNLIKELY(set.many != nullptr)) std::free(set.many);
+  set = NodeSet();
+}
+
+void add_to_many(DependTable* table, NodeSet& set, DependNode* node);
+inline void add(DependTable* table, NodeSet& set, DependNode* node) {
+  if (HEARTH_UNLIKELY(set.size != 0 || set.many != nullptr)) return add_to_many(table, set, node);
+  ++node->table_uses;
+  set.one = node;
+  set.size = 1;
+}
+
+inline std::uint32_t hash_of(const void* address) {
+  const auto x = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address));
+  return static_cast<std::uint32_t>(x * 0x9e3779b97f4a7c15u >> 32);
+}
+
 /// The entry of the address, or an unused one.
-DependEntry* find(const DependTable* table, const void* address);
-/// The same; a new one starts with the last task that named all memory.
-DependEntry* find_or_make(DependTable* table, const void* address);
+inline DependEntry* find(const DependTable* table, const void* address) {
+  const std::uint32_t mask = table->capacity - 1;
+  std::uint32_t i = hash_of(address) & mask;
+  while (table->entries[i].used && table->entries[i].address != address) i = (i + 1) & mask;
+  return &table->entries[i];
+}
+
+/// Enters the address into the unused `entry` that find() has found for it.
+DependEntry* make_entry(DependTable* table, DependEntry* entry, const void* address);
+/// The entry of the address; a new one starts with the last task that named all memory.
+inline DependEntry* find_or_make(DependTable* table, const void* address) {
+  DependEntry* entry = find(table, address);
+  return entry->used ? entry : make_entry(table, entry, address);
+}
 
 }  // namespace hearth::rt
