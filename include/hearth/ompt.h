@@ -7,7 +7,15 @@
 #define HEARTH_OMPT_H
 
 #include <stddef.h>
+/* The types of OMPT: the compiler's header, or Hearth's where the compiler has none (gcc). */
+#ifndef HEARTH_OMP_TOOLS_H
+#ifdef __has_include
+#if __has_include(<omp-tools.h>)
 #include <omp-tools.h>
+#endif
+#endif
+#endif
+#include "hearth/omp-tools.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,12 +17,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <omp-tools.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "hearth/omp-tools.h"
 #include "hearth/ompt.h"
 #include "record/writer.h"
 

@@ -29,8 +29,8 @@ struct Named {
 };
 #define HEARTH_STATE(state, code) {state, #state},
 #define HEARTH_MUTEX(impl, code) {impl, #impl},
-constexpr Named kStates[] = {FOREACH_OMPT_STATE(HEARTH_STATE)};
-constexpr Named kMutexes[] = {FOREACH_KMP_MUTEX_IMPL(HEARTH_MUTEX)};
+constexpr Named kStates[] = {HEARTH_OMPT_STATES(HEARTH_STATE)};
+constexpr Named kMutexes[] = {HEARTH_MUTEX_IMPLS(HEARTH_MUTEX)};
 
 template <std::size_t n>
 int enumerate(const Named (&list)[n], int current, int* next, const char** name) {
@@ -52,8 +52,8 @@ int enumerate_mutex_impls(int current, int* next, const char** name) {
 
 bool is_host_event(int which) {
   switch (which) {
-#define HEARTH_EVENT(event, type, code) case event:
-    FOREACH_OMPT_HOST_EVENT(HEARTH_EVENT)
+#define HEARTH_EVENT(event, number) case event:
+    HEARTH_OMPT_HOST_EVENTS(HEARTH_EVENT)
     return true;
     default: return false;
   }

@@ -11,8 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <omp-tools.h>
-
+#include "hearth/omp-tools.h"
 #include "hearth/ompt.h"
 
 #include "runtime/state/thread.h"
