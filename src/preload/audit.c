@@ -5,15 +5,19 @@
 //
 // It runs inside every process that inherits LD_AUDIT, in a namespace of its own and before libc is ready. So
 // it needs nothing, not even libc (which would be loaded a second time), allocates nothing, and asks for no
-// other audit event: since glibc 2.35 the loader then leaves the PLT as fast as without it. All state is set
-// once by the constructor, before the loader's first question, and constant from then on.
+// other audit event: since glibc 2.35 the loader then leaves the PLT as fast as without it. The target is set
+// once by the constructor, before the loader's first question, and constant from then on; the table of names grows under
+// the loader's lock.
 //
 // HEARTH_AUDIT_TARGET names libhearth.so. Without it, or with HEARTH=off, the library asks to be unloaded
 // again.
 #include <link.h>
 #include <stdint.h>
 
-enum { STAND_INS = 8 };  // as many as src/abi builds
+enum {
+  STAND_INS = 32,  // as many as src/abi builds
+  MOST_NAME = 256  // bytes: NAME_MAX of Linux, and the end
+};
 
 static const char* target;
 
@@ -34,6 +38,14 @@ static int same_word(const char* text, const char* word) {
   return *text == '\0' && *word == '\0';
 }
 
+static int same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) {
+    ++a;
+    ++b;
+  }
+  return *a == *b;
+}
+
 // Is this the file name of an OpenMP runtime? libgomp, libomp and libiomp5, perhaps with the hash of a wheel,
 // then ".so". Not their relatives: libgomp-plugin-nvptx.so.1, libomptarget.so, libompd.so, libompstub.so.
 static int is_stock_runtime(const char* path) {
@@ -49,7 +61,7 @@ static int is_stock_runtime(const char* path) {
     if (*rest == '-') {
       const char* hash = ++rest;
       while ((*rest >= '0' && *rest <= '9') || (*rest >= 'a' && *rest <= 'f')) ++rest;
-      if (rest - hash < 4) continue;  // auditwheel's hashes have eight digits; "-1.so" is no hash
+      if (rest - hash < 8) continue;  // auditwheel's hashes have eight digits; libomp-facade.so is somebody's own
     }
     if (starts_with(rest, ".so") && (rest[3] == '\0' || rest[3] == '.')) return 1;
   }
@@ -89,51 +101,47 @@ __attribute__((visibility("default"))) unsigned la_version(unsigned offered) {
   return offered < LAV_CURRENT ? offered : LAV_CURRENT;
 }
 
-// The k-th further name's stand-in, beside the target: <folder>/names/<k>.so.
-static char stand_in_path[STAND_INS][4200];
-
-static void name_stand_ins(void) {
+// The k-th name's stand-in, beside the target: <folder>/names/<k>.so.
+static const char* stand_in(unsigned k) {
+  static char paths[STAND_INS][4200];
+  char* out = paths[k];
+  if (*out != '\0') return out;
   unsigned folder = 0;
   for (unsigned i = 0; target[i] != '\0'; ++i) {
     if (target[i] == '/') folder = i + 1;
   }
-  for (unsigned k = 0; k < STAND_INS; ++k) {
-    char* out = stand_in_path[k];
-    for (unsigned i = 0; i < folder; ++i) *out++ = target[i];
-    for (const char* c = "names/"; *c != '\0'; ++c) *out++ = *c;
-    *out++ = (char)('0' + k);
-    for (const char* c = ".so"; *c != '\0'; ++c) *out++ = *c;
-    *out = '\0';
-  }
+  for (unsigned i = 0; i < folder; ++i) *out++ = target[i];
+  for (const char* c = "names/"; *c != '\0'; ++c) *out++ = *c;
+  if (k >= 10) *out++ = (char)('0' + k / 10);
+  *out++ = (char)('0' + k % 10);
+  for (const char* c = ".so"; *c != '\0'; ++c) *out++ = *c;
+  *out = '\0';
+  return paths[k];
 }
 
-// The loader files a redirected object under the name by which it was first wanted, and finds it again by its
-// soname, libgomp.so.1; any further name it would not find when it checks versions, and stop. So each further
-// name gets a stand-in: a file of its own without code, with all the version nodes, that needs the target.
-// Called under the loader's lock.
+// The loader finds a mapped object by its soname, libgomp.so.1, and by the name under which it was first mapped. A name that
+// was redirected to an object which is mapped already is not kept: the check of versions does not find it, and stops the
+// process. So each other name has a stand-in: a file of its own without code, with all the version nodes, that needs
+// libgomp.so.1.
+//
+// The answer depends on the name alone, never on what was asked before: a question need not end in a load (RTLD_NOLOAD, a
+// dlopen that fails), and each namespace of dlmopen loads for itself. Only which stand-in a name has is decided by its first
+// question. Called under the loader's lock. A name too many keeps its stock runtime, which --verify reports.
 static const char* answer(const char* name) {
-  static char known[STAND_INS][128];
+  static char known[STAND_INS][MOST_NAME];
   static unsigned names = 0;
-  static int loaded = 0;
   for (const char* c = name; *c != '\0'; ++c) {
-    if (*c == '/') {  // dlopen of a path: versions are asked of bare names only
-      loaded = 1;
-      return target;
-    }
+    if (*c == '/') return target;  // dlopen of a path: versions are asked of bare names only
   }
-  if (!loaded) {
-    loaded = 1;
-    return target;
-  }
+  if (same_text(name, "libgomp.so.1")) return target;
   for (unsigned k = 0; k < names; ++k) {
-    if (same_word(name, known[k])) return stand_in_path[k];
+    if (same_text(name, known[k])) return stand_in(k);
   }
-  if (names == STAND_INS) return target;
-  if (names == 0) name_stand_ins();
   unsigned length = 0;
-  for (; name[length] != '\0' && length + 1 < sizeof(known[0]); ++length)
-    known[names][length] = lower(name[length]);
-  return stand_in_path[names++];
+  while (name[length] != '\0') ++length;
+  if (names == STAND_INS || length >= MOST_NAME) return name;
+  for (unsigned i = 0; i < length; ++i) known[names][i] = name[i];
+  return stand_in(names++);
 }
 
 __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie,

@@ -1,4 +1,4 @@
-# Makes FOLDER/0.so to FOLDER/7.so: objects without code that define every version node of MAP and need LIBRARY by its soname.
+# Makes FOLDER/0.so to FOLDER/31.so: objects without code that define every version node of MAP and need LIBRARY by its soname.
 # A file each, because the loader knows objects by their inode.
 file(MAKE_DIRECTORY "${FOLDER}")
 file(STRINGS "${MAP}" lines)
@@ -12,10 +12,11 @@ endforeach()
 string(REGEX REPLACE "(^|\n)}([^;\n]*)\n" "\\1}\\2;\n" nodes "${nodes}")
 file(WRITE "${FOLDER}/nodes.map" "${nodes}")
 file(WRITE "${FOLDER}/empty.c" "")
-foreach(k RANGE 7)
-  execute_process(
-    COMMAND "${COMPILER}" -shared -fPIC -nostdlib "${FOLDER}/empty.c" -o "${FOLDER}/${k}.so"
-            "-Wl,--version-script=${FOLDER}/nodes.map" -Wl,--no-as-needed "${LIBRARY}" -Wl,-z,noexecstack
-    COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND "${COMPILER}" -shared -fPIC -nostdlib "${FOLDER}/empty.c" -o "${FOLDER}/0.so" -Wl,-z,noseparate-code
+          "-Wl,--version-script=${FOLDER}/nodes.map" -Wl,--no-as-needed "${LIBRARY}" -Wl,-z,noexecstack
+  COMMAND_ERROR_IS_FATAL ANY)
+foreach(k RANGE 1 31)
+  file(COPY_FILE "${FOLDER}/0.so" "${FOLDER}/${k}.so")
 endforeach()
 file(REMOVE "${FOLDER}/empty.c" "${FOLDER}/nodes.map")
