@@ -5,6 +5,7 @@
 // so that without a thread_limit clause each team's regions get their part of them. gcc's run one after the
 // other with the whole machine, as in libgomp: its binaries take the number of threads of a team's regions
 // from nthreads-var, and side by side they would oversubscribe.
+#include <algorithm>
 #include <climits>
 #include <cstdarg>
 
@@ -39,13 +40,14 @@ std::int32_t league_threads() {
   return given > 0 ? given : process.visible_cpus;
 }
 
-/// The thread limit of each of `teams` teams when there is no clause.
+/// The thread limit of each of `teams` teams when there is no clause. A limit that was asked for is given, if the
+/// whole league was not limited by name; else the teams share the CPUs.
 std::int32_t default_thread_limit(const Icvs& icvs, std::int32_t teams) {
-  std::int32_t limit = icvs.teams_thread_limit > 0 ? icvs.teams_thread_limit : contention.cpus / teams;
-  const std::int32_t share = league_threads() / teams;
-  if (limit > share) limit = share;
-  if (limit > icvs.thread_limit) limit = icvs.thread_limit;
-  return limit < 1 ? 1 : limit;
+  const bool asked = icvs.teams_thread_limit > 0;
+  std::int32_t limit = asked ? icvs.teams_thread_limit : contention.cpus / teams;
+  if (!asked || hearth::rt::settings().kmp_teams_thread_limit > 0)
+    limit = std::min(limit, league_threads() / teams);
+  return std::clamp(limit, 1, std::max(icvs.thread_limit, 1));
 }
 
 struct League {
