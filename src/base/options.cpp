@@ -71,8 +71,8 @@ constexpr O kOptions[] = {
                 "what memory costs so many times, although the emulator's own memory is equally near everywhere."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
-     .meaning = "Once so many tasks wait in the creating thread's own queue, further ones run at once instead of being "
-                "queued; 0 queues them all."},
+     .meaning = "Once this many tasks wait in the creating thread's own queue, further ones run at once instead of being "
+                "queued. Of tasks with more than 1 KiB of data, only 256 KiB wait. 0 queues them all."},
     {.id = Id::omp_data_distribution, .name = "OMP_DATA_DISTRIBUTION", .type = O::word, .fallback = "standard",
      .legal = "standard, fine, coarse, blocked or nearest",
      .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes: standard leaves it to the operating system, "

@@ -77,6 +77,7 @@ CASES = {
     "cpus-narrowed": Case("affinity", ["narrowed"], env={"OMP_PLACES": "threads"}, err=["sched_setaffinity is refused"]),
     "one-cpu": Case("threads_wait", how="on_one_cpu", quiet=True),
     "taskloop-preempted": Case("taskloop_preempted", how="on_one_cpu", quiet=True),
+    "large-tasks": Case("large_tasks", quiet=True),
     "one-cpu-active": Case("threads_wait", env={"OMP_WAIT_POLICY": "active"}, how="on_one_cpu", quiet=True),
     "caches": Case("caches", how="with_two_caches", quiet=True,
                    env={"HEARTH_LOCATION": "llc", "HEARTH_POLICY": "home-cache", "HEARTH_VICINITY": "1", "OMP_PROC_BIND": "true",

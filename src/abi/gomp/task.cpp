@@ -111,7 +111,7 @@ HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*,
   }
   // A task that may be dealt elsewhere knows no cut-off, which is for tasks that would be queued here.
   if (!if_clause ||
-      (rt::runs_at_once(self) && (!self->task->is(rt::kTaskAnnounced) || rt::runs_at_once_always(self)))) {
+      (rt::runs_at_once(self, static_cast<std::size_t>(arg_size)) && (!self->task->is(rt::kTaskAnnounced) || rt::runs_at_once_always(self)))) {
     Task* task = rt::new_task(self, 0, hearth::abi::common_task_flags(flags));
     task->function = fn;
     task->data = data;

@@ -131,7 +131,8 @@ void taskloop(Thread* self, GompTask what, unsigned long amount, int priority, s
     const std::uint64_t end = start + plan.size_of(i) * step;
     const bool dealt = footprint && self->team->locality != nullptr;
     const bool here =
-        !deferred || (what.priority == 0 && (dealt ? rt::runs_at_once_always(self) : rt::runs_at_once(self)));
+        !deferred || (what.priority == 0 && (dealt ? rt::runs_at_once_always(self)
+                                                   : rt::runs_at_once(self, static_cast<std::size_t>(what.arg_size))));
     if (here && what.copy == nullptr && !rt::events::active()) {
       bounds[0] = start;
       bounds[1] = end;

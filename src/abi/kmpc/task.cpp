@@ -78,7 +78,6 @@ Task* new_kmp_task(Thread* self, std::int32_t flags, std::size_t size, std::size
   Task* task = rt::new_task(self, shareds_at + shareds, ours);
   const bool careful = (ours & (rt::kTaskTied | kHasDestructors)) != rt::kTaskTied;
   task->routine = HEARTH_UNLIKELY(careful) ? run_with_care : routine;
-  task->payload_size = static_cast<std::uint32_t>(shareds_at + shareds);
   kmp_task_t* kmp = kmp_task_of(task);
   task->data = kmp;
   kmp->shareds = shareds != 0 ? reinterpret_cast<char*>(kmp) + shareds_at : nullptr;

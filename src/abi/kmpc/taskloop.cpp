@@ -37,7 +37,6 @@ T* moved(T* inside, Task* pattern, Task* copy) {
 Task* copy_of(Thread* self, Task* pattern) {
   Task* task = rt::new_task(self, pattern->payload_size, pattern->flags);
   task->routine = pattern->routine;
-  task->payload_size = pattern->payload_size;
   task->priority = pattern->priority;
   std::memcpy(task->payload(), pattern->payload(), pattern->payload_size);
   kmp_task_t* kmp = kmp_task_of(task);
@@ -64,7 +63,6 @@ struct PlainLoop {
   Task* leaf(Thread* self) const {
     Task* task = rt::new_task(self, size, flags);
     task->routine = routine;
-    task->payload_size = size;
     task->data = task->payload();
     return task;
   }

@@ -106,7 +106,7 @@ std::uint64_t run_sharing(Thread* self, Loop& loop, TaskRange range, bool fresh,
     range.end = middle;
   };
   if (fresh)
-    while (range.end - range.first > range.most_hidden && !runs_at_once(self)) offer_half();
+    while (range.end - range.first > range.most_hidden && !runs_at_once(self, 0)) offer_half();
   const std::uint64_t begin = ticks();
   run_leaves(self, loop, range, [&] {
     if (range.end - range.first > 1 && self->member->deque.looks_empty()) offer_half();

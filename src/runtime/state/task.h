@@ -87,7 +87,7 @@ struct alignas(kCacheLine) Task {
   Task* next_free = nullptr;       // link in free lists
   std::uint16_t size_class = 0;
   std::uint16_t priority = 0;
-  std::uint32_t payload_size = 0;  // kTaskKmp: for the copies that a taskloop makes
+  std::uint32_t payload_size = 0;  // bytes of data that its creator asked for
   // --- third line: what most tasks never touch; valid only with the flag that is named
   DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h

@@ -24,6 +24,7 @@ inline Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
   task->group = parent->group;
   task->children.spawned = 0;
   task->priority = 0;
+  task->payload_size = static_cast<std::uint32_t>(payload);
   task->depends = nullptr;
   if (HEARTH_UNLIKELY((flags & (kTaskDetachable | kTaskProxy)) != 0))
     task->detach_state.store(kDetachRunning, std::memory_order_relaxed);

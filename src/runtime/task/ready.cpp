@@ -77,7 +77,7 @@ bool is_alone_at_location(Thread* self) {
   note_tasked(task->team);
   const bool asks = asks_where(self) && task->priority == 0;
   if (asks && deal_away(self, task, true)) return;
-  if ((!asks || is_alone_at_location(self)) && runs_at_once(self))
+  if ((!asks || is_alone_at_location(self)) && runs_at_once(self, task->payload_size))
     run_task(self, task);
   else
     push_to_own_deque(self, task);
@@ -136,7 +136,7 @@ void make_ready(Thread* self, Task* task) {
                      !runs_at_once_always(self);
   if (dealt && process.weighs_load)
     make_ready_weighing(self, task);
-  else if (dealt || !runs_at_once(self))
+  else if (dealt || !runs_at_once(self, task->payload_size))
     enqueue(self, task, Origin::created);
   else if (HEARTH_UNLIKELY(is_deferred_alone(self, task)) && self->team->size == 1)
     defer_alone(self, task);

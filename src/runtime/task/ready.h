@@ -33,11 +33,21 @@ inline bool is_deferred_alone(Thread* self, const Task* task) {
   return task->is(kTaskTarget) && !self->task->is(kTaskFinal);
 }
 
-/// Whether a new deferrable task of the current task would run at once: nobody else is there, the current
-/// task is final, or enough tasks wait already (cut-off). Its data then need no copy.
-inline bool runs_at_once(Thread* self) {
-  return runs_at_once_always(self) ||
-         (process.task_cutoff != 0 && self->member->deque.depth(process.task_cutoff) >= process.task_cutoff);
+/// How many tasks with `payload` bytes of data may wait in their creator's queue: as many as HEARTH_TASK_CUTOFF says, and
+/// of large ones no more than fit into the part of the cache that waiting tasks may take. 0: any number.
+inline std::int32_t cutoff_for(std::size_t payload) {
+  constexpr std::size_t kWaitingBytes = std::size_t{256} << 10;  // an eighth of the private cache of today's cores, or more
+  constexpr std::size_t kLarge = 1024;                           // of these, 256 fill that part
+  if (HEARTH_LIKELY(payload <= kLarge) || process.task_cutoff == 0) return process.task_cutoff;
+  const std::size_t fit = kWaitingBytes / payload + 1;
+  return fit < static_cast<std::size_t>(process.task_cutoff) ? static_cast<std::int32_t>(fit) : process.task_cutoff;
+}
+
+/// Whether a new deferrable task of the current task, with `payload` bytes of data, would run at once: nobody else is
+/// there, the current task is final, or enough tasks wait already (cut-off). Its data then need no copy.
+inline bool runs_at_once(Thread* self, std::size_t payload) {
+  const std::int32_t cutoff = cutoff_for(payload);
+  return runs_at_once_always(self) || (cutoff != 0 && self->member->deque.depth(cutoff) >= cutoff);
 }
 
 }  // namespace hearth::rt
