@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -29,9 +30,34 @@ const char* name_of(int signal) {
   }
 }
 
+std::uintptr_t stack_pointer(const void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.sp;
+#endif
+}
+
+// Whether a thread with that stack pointer ran into the page below its stack: memory near the stack pointer can
+// be used as long as there is a stack. A frame that is larger than kReach may be missed.
+bool stack_is_full(const siginfo_t* info, const void* context) {
+  constexpr std::uintptr_t kReach = std::uintptr_t{128} << 10;
+  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const std::uintptr_t pointer = stack_pointer(context);
+  return info->si_code > 0 && at + kReach > pointer && at < pointer + kReach;
+}
+
+void tell_full_stack() {
+  constexpr char kLine[] =
+      "hearth: the stack of a thread that the runtime has started is full; OMP_STACKSIZE makes the stacks larger "
+      "(`hearth env` shows their size; OMP_STACKSIZE=64M, for one).\n";
+  write_stderr(kLine, sizeof kLine - 1);
+}
+
 // Runs on the crashing thread: calls nothing that is not async-signal-safe.
-void on_crash(int signal, siginfo_t* info, void*) {
+void on_crash(int signal, siginfo_t* info, void* context) {
   const Thread* self = Thread::current_or_null();
+  if (self != nullptr && !self->is_root && signal == SIGSEGV && stack_is_full(info, context)) tell_full_stack();
   if (self != nullptr && self->team != nullptr && self->team != self->root_team) {
     char line[256] = "hearth: the program crashed inside a parallel region (";
     std::strcat(line, name_of(signal));
