@@ -89,7 +89,7 @@ bool find_places(const topology::Machine& machine, Places& out) {
   }
   if (!s.places.empty()) {
     topology::ParsedPlaces parsed = topology::parse_places(s.places, machine);
-    say("OMP_PLACES", s.places, parsed.remarks);
+    say(s.places_variable, s.places, parsed.remarks);
     out.list = std::move(parsed.list);
   } else if (!s.gomp_cpu_affinity.empty() && !bind_is_off()) {
     topology::ParsedPlaces parsed = topology::parse_gomp_cpu_affinity(s.gomp_cpu_affinity, machine);

@@ -125,9 +125,10 @@ void read_settings() {
       icvs.default_allocator = text.allocator;
     else
       warn(
-          "OMP_ALLOCATOR=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory "
+          "%.*s=\"%.*s\": %s at column %zu; legal: a predefined allocator, or a predefined memory "
           "space with "
           "traits such as omp_default_mem_space:alignment=64,pinned=true; using omp_default_mem_alloc.",
+          static_cast<int>(s.allocator_variable.size()), s.allocator_variable.data(),
           static_cast<int>(s.allocator.size()), s.allocator.data(), text.problem, text.column);
   }
   icvs.bind = s.proc_bind_count > 0 ? static_cast<std::int32_t>(s.proc_bind[0]) : 0;

@@ -193,6 +193,7 @@ void read_schedule(const OptionReader& in, Settings& out) {
 void read_placement(const OptionReader& in, Settings& out, Keeper& keeper) {
   read_proc_bind(in, out);
   out.places = read_text(in, Id::omp_places, keeper);
+  if (!out.places.empty()) out.places_variable = in[Id::omp_places].variable;
   out.kmp_affinity = read_text(in, Id::kmp_affinity, keeper);
   out.gomp_cpu_affinity = read_text(in, Id::gomp_cpu_affinity, keeper);
   out.hw_subset = read_text(in, Id::kmp_hw_subset, keeper);
@@ -402,6 +403,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.target_offload = static_cast<TargetOffload>(read_word(in, Id::omp_target_offload, kOffload, 0));
   out.default_device = read_count(in, Id::omp_default_device, 0, 0);
   out.allocator = read_text(in, Id::omp_allocator, keeper);
+  if (!out.allocator.empty()) out.allocator_variable = in[Id::omp_allocator].variable;
   out.data_distribution = kDistributions[read_word(in, Id::omp_data_distribution, kDistributionNames, 0)];
   read_distribute(in, out);
   out.huge_pages = read_boolean(in, Id::hearth_huge_pages, false);

@@ -77,9 +77,10 @@ struct Settings {
   int num_threads_count = 0;  // 0: unset
   ProcBind proc_bind[kMaxNestingList] = {};
   int proc_bind_count = 0;  // 0: unset
-  // The next four as the user wrote them: topology, which knows the machine, parses them. A type in KMP_AFFINITY wins over
+  // The next ones as the user wrote them: topology, which knows the machine, parses them. A type in KMP_AFFINITY wins over
   // OMP_PLACES and OMP_PROC_BIND, and those over GOMP_CPU_AFFINITY.
   std::string_view places;
+  std::string_view places_variable = "OMP_PLACES";  // or OMP_PLACES_ALL: the name it was given by
   std::string_view kmp_affinity;
   std::string_view gomp_cpu_affinity;
   std::string_view hw_subset;  // KMP_HW_SUBSET: what of the machine may be used at all
@@ -111,6 +112,7 @@ struct Settings {
   placement::Kind data_distribution = placement::Kind::standard;  // OMP_DATA_DISTRIBUTION
   Distribute distribute;                                          // HEARTH_DISTRIBUTE
   bool huge_pages = false;                                        // HEARTH_HUGE_PAGES
+  std::string_view allocator_variable = "OMP_ALLOCATOR";  // or with _ALL
   std::string_view allocator;  // OMP_ALLOCATOR: a predefined allocator or memory space with traits; empty: unset
 
   // Displays and tools.

@@ -11,7 +11,7 @@ namespace hearth::rt {
 namespace {
 
 constexpr int kTableChunk = 256;
-constexpr int kTableChunks = 1024;
+constexpr int kTableChunks = kMostThreads / kTableChunk;
 
 struct Table {
   Lock lock;
@@ -34,7 +34,7 @@ Thread* make_thread_object() {
     return thread;
   }
   void* memory = nullptr;
-  if (table.next_gtid == kTableChunk * kTableChunks ||
+  if (table.next_gtid == kMostThreads ||
       posix_memalign(&memory, alignof(Thread), sizeof(Thread)) != 0)
     return nullptr;
   auto* thread = new (memory) Thread;
@@ -60,7 +60,7 @@ void retire_thread_object(Thread* thread) {
 }
 
 Thread* thread_by_gtid(std::int32_t gtid) {
-  if (gtid < 0 || gtid >= kTableChunk * kTableChunks) return nullptr;
+  if (gtid < 0 || gtid >= kMostThreads) return nullptr;
   Thread** chunk = table.chunks[gtid / kTableChunk];
   return chunk == nullptr ? nullptr : chunk[gtid % kTableChunk];
 }

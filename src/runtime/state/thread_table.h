@@ -7,6 +7,9 @@
 
 namespace hearth::rt {
 
+/// As many Thread objects as there can be; no team is larger.
+inline constexpr std::int32_t kMostThreads = 256 * 1024;
+
 /// A Thread object for the calling thread, with a fresh gtid, entered in the table. Recycles those of threads
 /// that ended.
 Thread* make_thread_object();

@@ -14,6 +14,7 @@
 #include "runtime/state/region.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/thread_table.h"
 #include "runtime/sync/wait.h"
 #include "runtime/team/barrier.h"
 #include "runtime/state/fork_word.h"
@@ -75,6 +76,7 @@ std::int32_t decide_team_size(Thread* self, std::int32_t requested) {
   std::int32_t size = requested > 0 ? requested : icvs.nthreads;
   if (icvs.dynamic && size > contention.cpus) size = contention.cpus;
   if (size > icvs.thread_limit) size = icvs.thread_limit;
+  if (size > kMostThreads) size = kMostThreads;  // what a team has is made for as many members
   return size < 1 ? 1 : size;
 }
 
