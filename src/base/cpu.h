@@ -1,9 +1,6 @@
 // What the code says to the processor and to the compiler's branch layout. No state.
 #pragma once
 
-#include <cstdint>
-#include <ctime>
-
 #define HEARTH_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HEARTH_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -30,17 +27,6 @@ inline void prefetch_to_write(const void* address) {
   __asm__ __volatile__("prefetchw %0" ::"m"(*static_cast<const char*>(address)));
 #else
   __builtin_prefetch(address, 1);
-#endif
-}
-
-/// A cheap clock for guesses of how long things take: its unit is a quarter to half a nanosecond.
-inline std::uint64_t ticks() {
-#if defined(__x86_64__) || defined(__i386__)
-  return __builtin_ia32_rdtsc();
-#else
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec)) * 2;
 #endif
 }
 

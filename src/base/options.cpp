@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "base/log.h"
+#include "base/policies.h"
 
 namespace hearth {
 namespace {
@@ -33,6 +34,34 @@ constexpr O ignored(Id id, std::string_view name, std::string_view meaning, O::R
           .meaning = meaning};
 }
 
+// "a, b or c".
+template <std::size_t kRoom>
+struct Alternatives {
+  char text[kRoom] = {};
+  std::size_t length = 0;
+
+  template <std::size_t kCount>
+  constexpr explicit Alternatives(const std::string_view (&words)[kCount]) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (i != 0) add(i + 1 == kCount ? " or " : ", ");
+      add(words[i]);
+    }
+  }
+  constexpr std::string_view view() const { return {text, length}; }
+
+ private:
+  constexpr void add(std::string_view more) {
+    for (const char c : more) text[length++] = c;  // no room: the compiler says so
+  }
+};
+constexpr Alternatives<256> kLegalPolicies(kPolicyNames);
+
+constexpr std::string_view kPolicyMeanings = "Where a task goes that is ready, and who may steal it."
+#define HEARTH_POLICY(object, word, meaning) " With " word " " meaning
+#include "base/policies.def"
+#undef HEARTH_POLICY
+    ;
+
 // clang-format off
 constexpr O kOptions[] = {
     // ---- Hearth
@@ -44,13 +73,7 @@ constexpr O kOptions[] = {
      .meaning = "Regions run on one thread, and what each task with a footprint touches is written down in a file in this "
                 "folder. hearth check sets it."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
-     .fallback = "locality", .legal = "locality, work-stealing, central, home-cache or adaptive",
-     .meaning = "Who gets a task that is ready: locality sends it to the NUMA node of the data that its depend and affinity "
-                "clauses name, and idle threads look near first (with one node it is work-stealing); work-stealing keeps a "
-                "queue per thread, from which idle threads steal; central is one queue for all, the yardstick; home-cache "
-                "is for manycores and chiplets: a task that touches more than the first-level cache holds goes where its data is reached "
-                "soonest, unless that is spread evenly; adaptive sends a task where it would end first, by the way to its data and the "
-                "wait there."},
+     .fallback = kPolicyNames[0], .legal = kLegalPolicies.view(), .meaning = kPolicyMeanings},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
      .meaning = "When policy locality sends a task away: with gain, if the shorter way to its data saves more time than "

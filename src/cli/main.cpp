@@ -18,7 +18,7 @@ using namespace hearth;
 
 std::string check_policy(const std::string& name) {
   std::string legal;
-  for (const std::string_view policy : rt::kPolicyNames) {
+  for (const std::string_view policy : kPolicyNames) {
     if (same_word(name, policy)) return {};
     legal += (legal.empty() ? "" : ", ") + std::string(policy);
   }

@@ -59,7 +59,7 @@ std::uint32_t tick_in(std::uint64_t word) {
   return static_cast<std::uint32_t>(word >> kOwnerBits) & kTickMask;
 }
 bool is_old(std::uint64_t word, std::uint32_t now) {
-  return ((now - tick_in(word)) & kTickMask) > PageMap::kOldAfterTicks;
+  return ((now - tick_in(word)) & kTickMask) > tuning::kPageMapOldTicks;
 }
 
 // The pages of a range in equal strata, of each of which one page stands for all. Not of an empty range.
@@ -192,7 +192,7 @@ void PageMap::note(ByteRange range, Location where, std::uint32_t tick) {
 }
 
 void PageMap::suppose(ByteRange range, Location where) {
-  note(range, where, now_tick.load(std::memory_order_relaxed) - kOldAfterTicks - 1);
+  note(range, where, now_tick.load(std::memory_order_relaxed) - tuning::kPageMapOldTicks - 1);
 }
 
 void PageMap::forget(ByteRange range) {
@@ -255,7 +255,7 @@ std::uint32_t PageMap::tick() {
 }
 
 void PageMap::tick(std::int64_t now_ns) {
-  now_tick.store(static_cast<std::uint32_t>(now_ns / kTickNs + 1), std::memory_order_relaxed);
+  now_tick.store(static_cast<std::uint32_t>(now_ns / tuning::kPageMapTickNs + 1), std::memory_order_relaxed);
 }
 
 }  // namespace hearth::memory

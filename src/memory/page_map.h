@@ -20,16 +20,14 @@
 
 #include "memory/homes.h"
 #include "placement/need.h"
+#include "policy/tuning.h"
 
 namespace hearth::memory {
 
 class PageMap {
  public:
   static constexpr std::uint64_t kSamples = 32;
-  static constexpr std::size_t kEntries = std::size_t{1}
-                                          << 20;  // direct-mapped: 4 GiB in a row never collide
-  static constexpr std::int64_t kTickNs = 100'000'000;
-  static constexpr std::uint32_t kOldAfterTicks = 10;
+  static constexpr std::size_t kEntries = std::size_t{1} << 20;  // direct-mapped: 4 GiB in a row never collide
 
   struct Knowledge {
     std::uint64_t missing = 0;    // bytes that are not in the table: learn() would ask

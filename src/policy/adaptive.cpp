@@ -16,41 +16,16 @@
 namespace hearth::policy {
 namespace {
 
-// Prices as time.
-constexpr double kTicksPerNs = 2.5;
-constexpr double kPricePerTick = kBytesPerStepAndNs / kTicksPerNs;
-double price_per_tick(const MachineView& machine) { return kPricePerTick / machine.slowdown; }
+using namespace tuning;
 
-// What a task costs more when it is dealt than when it stays in its creator's own queue, and when it is
-// stolen; ticks (base/cpu.h).
-constexpr double kDealing = kDealNs * kTicksPerNs;
-constexpr double kStealing = 500 * kTicksPerNs;
-// A gain of less than this part of the task is not worth the freedom to run it anywhere,
-constexpr double kLeastGain = 1.0 / 256;
-// nor is a place that is better than most by less than this: the data is spread evenly, and the middle of the
-// machine is a little nearer to all of it.
-constexpr double kEvenly = 0.1;
-// Tasks of uneven length make waits of so many of them by chance.
-constexpr std::uint64_t kSlack = 2;
-
-// Patience, as `locality` has it; ticks.
-constexpr double kBriefly = Patience::kLeast;  // 250 us, or
-constexpr double kBrieflyInLosses = 8;         // so many times what stealing costs, if that is less;
-constexpr double kLong = 400 * kBriefly;
-constexpr double kLosses = 2,
-                 kLongestQuietWait = 20 * kBriefly;  // while none are dealt, so many times or 5 ms;
-constexpr double kLongestPause = 40 * kBriefly;
-constexpr double kStuckTasks = 4, kStuck = 5;
-constexpr double kUnknownTask = 4;  // Until a task has ended, they take so many times what is lost.
-// Patience is in full where a task loses so much of its time elsewhere.
-constexpr double kMuch = 0.5;
+double price_per_ns(const MachineView& machine) { return kBytesPerStepAndNs / machine.slowdown; }
 
 template <class Row>
-void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int32_t count,
-               double price_per_tick, std::uint64_t slack) {
+void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int32_t count, double price_per_ns,
+               std::uint64_t slack) {
   for (Location n = 0; n < count; ++n) {
     const std::uint64_t wait = n == home ? load.wait[n] : load.guest_wait[n];
-    if (wait > slack) price.at[n] += static_cast<float>(static_cast<double>(wait - slack) * price_per_tick);
+    if (wait > slack) price.at[n] += static_cast<float>(static_cast<double>(wait - slack) * price_per_ns);
   }
   price.repeat_first(count);
 }
@@ -69,27 +44,25 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   }
   const double stake = sum / count - least;
   if (stake <= kEvenly * least) return kHere;
-  const double per_tick = price_per_tick(machine);
-  *load.stake = static_cast<std::uint64_t>(stake / per_tick);
+  const double per_ns = price_per_ns(machine);
+  *load.stake = static_cast<std::uint64_t>(stake / per_ns);
 
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
   Location best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
-  const std::uint64_t slack = kSlack * load.task_time;
+  const std::uint64_t slack = kSlackTasks * load.task_time;
   if (load.wait[best] > slack) {
-    add_waits(price, best, load, count, per_tick, slack);
+    add_waits(price, best, load, count, per_ns, slack);
     best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
   if (!here_counts) return best;
   // What the best place saves against the creator's; or, when that is the best, against a usual one.
   const double gain = best == creator ? stake : price.at[creator] - price.at[best];
-  const double worth =
-      std::max(kDealing * machine.slowdown, kLeastGain * static_cast<double>(load.task_time));
-  return gain <= worth * per_tick ? kHere : best;
+  const double worth = std::max(kDealNs * machine.slowdown, kLeastGainPart * static_cast<double>(load.task_time));
+  return gain <= worth * per_ns ? kHere : best;
 }
 
 class Adaptive final : public TaskPolicy {
  public:
-  const char* name() const override { return "adaptive"; }
   bool weighs_load() const override { return true; }
   bool shares_own_queues() const override { return true; }
 
@@ -116,21 +89,24 @@ class Adaptive final : public TaskPolicy {
   bool may_steal_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
                        const Idleness& idle) const override {
     if (far.depth == 0 || far.workers == 0) return far.depth != 0;
-    const double loss = static_cast<double>(far.stake) + kStealing * machine.slowdown;
-    const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTask * loss;
+    const double loss = static_cast<double>(far.stake) + kStealNs * machine.slowdown;
+    const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTaskInLosses * loss;
     const double waited = static_cast<double>(idle.time);
-    const double briefly = std::min(kBriefly, kBrieflyInLosses * loss);
-    if (waited >= std::min(std::min(kStuckTasks * task_time, kLosses * loss) + kStuck * briefly, kLong))
+    const double briefly = std::min<double>(kBrieflyNs, kBrieflyInLosses * loss);
+    if (waited >=
+        std::min<double>(std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly,
+                         kLongestWaitNs))
       return true;
     if (far.depth * task_time <= loss * far.workers) return false;
     if (far.surplus) return true;
-    if (waited < std::clamp(kLosses * loss * idle.quiet_patience / Patience::kMostQuietPatience, briefly,
-                            kLongestQuietWait))
+    if (waited < std::clamp<double>(kPatienceInLosses * loss * idle.quiet_patience / kMostQuietPatience, briefly,
+                                    kLongestQuietWaitNs))
       return false;
-    const double pause = far.dealing ? kLongestPause : std::clamp(task_time, briefly, kLongestPause);
+    const double pause = far.dealing ? kLongestDealingPauseNs
+                                     : std::clamp<double>(task_time, briefly, kLongestDealingPauseNs);
     const bool dealing = static_cast<double>(idle.since_dealing) < pause;
-    const double patience = std::min(1.0, loss / (kMuch * task_time)) * task_time;
-    return !dealing || (!idle.others_keep_up() && waited >= std::min(patience * idle.patience, kLong));
+    const double patience = std::min(1.0, loss / (kMuchLost * task_time)) * task_time;
+    return !dealing || (!idle.others_keep_up() && waited >= std::min<double>(patience * idle.patience, kLongestWaitNs));
   }
 };
 

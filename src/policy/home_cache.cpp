@@ -28,8 +28,6 @@ bool evenly_spread(const Sources<AnyRow, 1>& source, std::int32_t locations, std
 
 class HomeCache final : public TaskPolicy {
  public:
-  const char* name() const override { return "home-cache"; }
-
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
     const std::int32_t count = machine.locations;
@@ -42,6 +40,7 @@ class HomeCache final : public TaskPolicy {
     return Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
 
+  bool stays_in_vicinity() const override { return true; }
   bool may_reach(const MachineView& machine, Location thief, Location victim) const override {
     return machine.in_one_vicinity(thief, victim);
   }

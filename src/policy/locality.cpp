@@ -12,17 +12,7 @@
 namespace hearth::policy {
 namespace {
 
-// Patience with dealt tasks, in ticks (base/cpu.h: 2 to 4 a nanosecond). An idle worker leaves them alone
-constexpr std::uint64_t kBriefly = Patience::kLeast;  // for some 250 us in any case: the next may be for it;
-constexpr std::uint64_t kLong = 400 * kBriefly;       // for 100 ms at most, however long tasks take;
-constexpr std::uint64_t kLongestQuietWait = 20 * kBriefly;  // for 5 ms at most if none are being dealt;
-// if none has been dealt for 10 ms the dealing is over, even if a creator could go on;
-constexpr std::uint64_t kLongestPause = 40 * kBriefly;
-constexpr std::uint64_t kStuck =
-    5 * kBriefly;  // the few that no threshold lets it steal, for 1.25 ms at least,
-constexpr std::uint64_t kStuckTasks =
-    4;  // and four task times: longer than they take unless nobody works there.
-constexpr std::uint64_t kUnknownTask = 4 * kBriefly;  // Until a task has ended, they take 1 ms.
+using namespace tuning;
 
 template <class Row>
 Location choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
@@ -48,8 +38,6 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
 
 class Locality final : public TaskPolicy {
  public:
-  const char* name() const override { return "locality"; }
-
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
     return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
@@ -76,14 +64,15 @@ class Locality final : public TaskPolicy {
   bool may_steal_dealt(const MachineView& machine, Location thief, Location victim, const FarTasks& far,
                        const Idleness& idle) const override {
     if (far.surplus && may_steal(machine, thief, victim, far.depth)) return true;
-    const std::uint64_t task_time = far.task_time != 0 ? far.task_time : kUnknownTask;
-    if (idle.time < std::clamp(idle.quiet_patience * task_time, kBriefly, kLongestQuietWait)) return false;
-    const std::uint64_t pause = far.dealing ? kLongestPause : std::clamp(task_time, kBriefly, kLongestPause);
+    const std::uint64_t task_time = far.task_time != 0 ? far.task_time : kUnknownTaskNs;
+    if (idle.time < std::clamp(idle.quiet_patience * task_time, kBrieflyNs, kLongestQuietWaitNs)) return false;
+    const std::uint64_t pause = far.dealing ? kLongestDealingPauseNs
+                                            : std::clamp(task_time, kBrieflyNs, kLongestDealingPauseNs);
     const bool dealing = idle.since_dealing < pause;
-    if (dealing && (idle.others_keep_up() || idle.time < std::min(idle.patience * task_time, kLong)))
+    if (dealing && (idle.others_keep_up() || idle.time < std::min(idle.patience * task_time, kLongestWaitNs)))
       return false;
     if (may_steal(machine, thief, victim, far.depth)) return true;
-    return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * task_time, kStuck, kLong);
+    return far.depth != 0 && idle.time >= std::clamp(kStuckTasks * task_time, kStuckNs, kLongestWaitNs);
   }
 };
 

@@ -2,7 +2,7 @@
 // were dealt to others until it has waited long enough.
 //
 // A Patience belongs to one worker, which tells it what it sees; nobody else touches it. All times are in
-// ticks (base/cpu.h), and come from the caller. Only time in which the worker could look is counted as
+// nanoseconds, and come from the caller. Only time in which the worker could look is counted as
 // waiting: while it had no CPU, those for whom it waits may have had none either.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/assert.h"
+#include "policy/tuning.h"
 
 namespace hearth::policy {
 
@@ -24,19 +25,11 @@ struct Idleness {
   std::uint32_t left = 0;           // how many dealt tasks wait now, for the workers of any location
 
   /// Of what was dealt meanwhile little is left: those for whom it was meant work about as fast as it comes.
-  bool others_keep_up() const { return created >= kConclusive && left <= created / 3; }
-  static constexpr std::uint32_t kConclusive = 64;
+  bool others_keep_up() const { return created >= tuning::kConclusiveTasks && left <= created / tuning::kKeepUpPart; }
 };
 
 class Patience {
  public:
-  static constexpr std::uint32_t kFirst = 32, kMost = 128;
-  static constexpr std::uint32_t kMostQuietPatience = 16;
-  /// Pauses between looks: from some 1 us to 128 us. Waits of less than all of these together need no
-  /// patience.
-  static constexpr std::uint64_t kFirstPause = 2'500, kLongestPause = 128 * kFirstPause;
-  static constexpr std::uint64_t kLeast = 2 * kLongestPause - kFirstPause;
-
   bool rests(std::uint64_t now) const { return now < look_again_; }
   /// How many looks there were since it found something near.
   std::uint32_t looks() const { return looks_; }
@@ -46,7 +39,8 @@ class Patience {
   /// The wait begins anew when the worker has run anything but a stolen task, and while there is nothing to
   /// leave alone.
   Idleness look(std::uint64_t now, std::uint32_t dealt, std::uint32_t created, std::uint64_t served) {
-    HEARTH_ASSERT(patience_ <= kMost && quiet_patience_ <= kMostQuietPatience && pause_ <= kLongestPause,
+    HEARTH_ASSERT(patience_ <= tuning::kMostPatience && quiet_patience_ <= tuning::kMostQuietPatience &&
+                      pause_ <= tuning::kLongestPauseNs,
                   "patience %u, quiet patience %u, pause %" PRIu64, patience_, quiet_patience_, pause_);
     const std::uint64_t passed = std::min(now - looked_, 2 * pause_);
     looked_ = now;
@@ -64,7 +58,7 @@ class Patience {
 
   /// The look was in vain.
   void rest(std::uint64_t now) {
-    pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
+    pause_ = std::clamp(2 * pause_, tuning::kFirstPauseNs, tuning::kLongestPauseNs);
     look_again_ = now + pause_;
   }
 
@@ -81,7 +75,7 @@ class Patience {
   void found_near(std::uint64_t now) {
     if (!waiting_) return;
     judge_quiet_wait();
-    judge_ = waited_ >= kLeast;
+    judge_ = waited_ >= tuning::kBrieflyNs;
     paid_ = !gave_up_ && idle_.others_keep_up();
     began_ = now;
     waiting_ = gave_up_ = stole_ = false;
@@ -93,8 +87,8 @@ class Patience {
   // Waiting has paid if the work that came then was long enough, or if nothing would have ended sooner
   // without; not if all that was dealt was dealt to others.
   void begin_wait(std::uint64_t now, std::uint64_t served, std::uint32_t created) {
-    if (judge_ && (paid_ || now - began_ >= kWorth * waited_))
-      patience_ = std::clamp(2 * patience_, 1u, kMost);
+    if (judge_ && (paid_ || now - began_ >= tuning::kWorthOfWaiting * waited_))
+      patience_ = std::clamp(2 * patience_, 1u, tuning::kMostPatience);
     else if (judge_)
       patience_ /= 2;
     else if (gave_up_)
@@ -109,19 +103,17 @@ class Patience {
 
   // Quiet patience has paid if there was no need to steal.
   void judge_quiet_wait() {
-    if (waiting_ && waited_ >= kLeast && !stole_)
-      quiet_patience_ = std::min(quiet_patience_ + 1, kMostQuietPatience);
+    if (waiting_ && waited_ >= tuning::kBrieflyNs && !stole_)
+      quiet_patience_ = std::min(quiet_patience_ + 1, tuning::kMostQuietPatience);
   }
-
-  static constexpr std::uint64_t kWorth = 4;
 
   bool waiting_ = false;
   bool gave_up_ = false;  // it stole, while tasks were being dealt to others
   bool judge_ = false;    // whether the last wait was worth it is seen when the work ends that came then
   bool paid_ = false;     // that is known already, since the others kept up without it
   bool stole_ = false;    // in this wait
-  std::uint32_t patience_ = kFirst;
-  std::uint32_t quiet_patience_ = kMostQuietPatience;
+  std::uint32_t patience_ = tuning::kFirstPatience;
+  std::uint32_t quiet_patience_ = tuning::kMostQuietPatience;
   std::uint32_t looks_ = 0;
   std::uint32_t created_ = 0;
   std::uint32_t created_before_ = 0;  // the wait
@@ -142,12 +134,12 @@ class CreatorsTurn {
  public:
   /// It has created a task.
   void created(std::uint64_t now, std::uint64_t task_time) {
-    saved_ = std::min(saved_ + std::min(now - looked_, task_time / 2), kMost * task_time);
+    saved_ = std::min(saved_ + std::min(now - looked_, task_time / 2), tuning::kMostTurns * task_time);
     looked_ = now;
   }
   /// `fed`: others can run what it has created, so that it goes on for longer.
   bool has_come(std::uint64_t task_time, bool fed) const {
-    return task_time != 0 && saved_ >= (fed ? kMost : 1) * task_time;
+    return task_time != 0 && saved_ >= (fed ? tuning::kMostTurns : 1) * task_time;
   }
   /// It has run one.
   void is_over(std::uint64_t now, std::uint64_t task_time) {
@@ -156,8 +148,6 @@ class CreatorsTurn {
   }
 
  private:
-  static constexpr std::uint64_t kMost = 8;  // in a row, after a while in which there were none
-
   std::uint64_t saved_ = 0;
   std::uint64_t looked_ = 0;
 };

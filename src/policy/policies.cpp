@@ -5,17 +5,24 @@
 
 #include <algorithm>
 
+#include "base/policies.h"
+
 namespace hearth::policy {
 
+// No table: a table of references to other files' objects would be filled in at run time.
 const TaskPolicy* policy_at(std::size_t index) {
-  switch (index) {
-    case 0: return &locality;
-    case 1: return &work_stealing;
-    case 2: return &central;
-    case 3: return &home_cache;
-    case 4: return &adaptive;
-    default: return nullptr;
-  }
+  std::size_t at = 0;
+#define HEARTH_POLICY(object, word, meaning) \
+  if (index == at++) return &object;
+#include "base/policies.def"
+#undef HEARTH_POLICY
+  return nullptr;
+}
+
+const char* TaskPolicy::name() const {
+  for (std::size_t i = 0; policy_at(i) != nullptr; ++i)
+    if (policy_at(i) == this) return kPolicyNames[i].data();  // a literal, so it ends in a zero
+  return "unregistered";
 }
 
 const TaskPolicy* find_policy(const char* name) {

@@ -1,14 +1,12 @@
-// The policies there are. Constant objects; any thread.
+// The policies there are, from base/policies.def. Constant objects; any thread.
 #pragma once
 
 #include "policy/task_policy.h"
 
 namespace hearth::policy {
 
-extern const TaskPolicy& work_stealing;
-extern const TaskPolicy& central;
-extern const TaskPolicy& locality;
-extern const TaskPolicy& home_cache;
-extern const TaskPolicy& adaptive;
+#define HEARTH_POLICY(object, word, meaning) extern const TaskPolicy& object;
+#include "base/policies.def"
+#undef HEARTH_POLICY
 
 }  // namespace hearth::policy

@@ -32,13 +32,6 @@ Vector load(const void* from) {
   return vector;
 }
 
-// What one task costs more when it is dealt than when it stays here: some 300 ns for the queue, the cache
-// lines of its descriptor, and whom it wakes. Against that stands what a byte costs more from one step of
-// distance (a tenth of the local latency) further away: 64 bytes come in about 8 ns more, and a core has some
-// 10 lines under way.
-inline constexpr std::uint64_t kDealNs = 300;
-inline constexpr std::uint64_t kBytesPerStepAndNs = 80;
-
 // The length of a row of prices (task_policy.h), known to the compiler for machines of at most 8 locations,
 // which have no loops over rows then.
 struct OneRow {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "policy/tuning.h"
 
 namespace hearth::policy {
 
@@ -35,18 +36,20 @@ struct Shares {
   bool released = false;  // there are more tasks than these: ends of others made them ready
 };
 
-/// Whether the victim has more than its part of all tasks, by a sixteenth, and each of its workers more than
-/// the thief's have, by an eighth of what is one's part: not the part alone, since one who creates runs less
-/// than its part, and the others more. So much more or less is within what creators and single tasks make of
-/// any dealing, and not worth a far task. Where tasks release others the shares tell little of what a
-/// location will have: then it is an eighth, and only for a thief that has less than its part.
+/// With part = all / workers, and has and thief's for each worker of the victim and of the thief:
+///   surplus <=> has > (1 + 1/16) part, and has - thief's > part / 8.
+/// The second test is not the part alone, since one who creates runs less than its part, and the others more. Where
+/// tasks release others the shares tell little of what a location will have:
+///   surplus <=> has > (1 + 1/8) part, and thief's < part.
 constexpr bool has_surplus(const Shares& shares) {
   if (shares.all == 0) return false;  // nobody knows
   const std::int64_t part = shares.all * shares.victim_workers, has = shares.victims * shares.workers;
   if (shares.released)
-    return 8 * has > 9 * part && shares.thiefs * shares.workers < shares.all * shares.thief_workers;
+    return tuning::kSurplusWhereReleased * has > (tuning::kSurplusWhereReleased + 1) * part &&
+           shares.thiefs * shares.workers < shares.all * shares.thief_workers;
   const std::int64_t more = shares.victims * shares.thief_workers - shares.thiefs * shares.victim_workers;
-  return 16 * has > 17 * part && 8 * more * shares.workers > part * shares.thief_workers;
+  return tuning::kSurplusPart * has > (tuning::kSurplusPart + 1) * part &&
+         tuning::kSurplusOverThief * more * shares.workers > part * shares.thief_workers;
 }
 
 /// What keeps a task waiting at a location.
@@ -54,7 +57,7 @@ struct Load {
   struct All {
     std::int64_t dealt = 0;  // tasks of the dealing before, or of this one if they are more already
     std::int64_t workers = 0;
-    std::uint64_t task_time = 0;
+    std::uint64_t task_time = 0;  // ns
   };
   Share share;
   std::int64_t depth = 0;  // tasks that wait there
@@ -68,14 +71,11 @@ struct Load {
   std::uint64_t guest_wait(const All& all) const { return time(beyond_part(share.expects(), all), all); }
 
  private:
-  // Of fewer tasks for each worker a part means nothing.
-  static constexpr std::int64_t kTelling = 4;
-
   std::int64_t beyond_part(std::int64_t tasks, const All& all) const {
     HEARTH_ASSERT(all.workers >= 0 && workers >= 0, "%" PRId64 " workers, %" PRId64 " of them here", all.workers,
                   workers);
-    if (all.dealt < kTelling * all.workers) return 0;
-    return tasks - 9 * all.dealt * workers / (8 * all.workers);
+    if (all.dealt < tuning::kTellingTasks * all.workers) return 0;
+    return tasks - (tuning::kLoadPart + 1) * all.dealt * workers / (tuning::kLoadPart * all.workers);
   }
   std::uint64_t time(std::int64_t tasks, const All& all) const {
     if (tasks <= 0) return 0;
@@ -84,16 +84,33 @@ struct Load {
   }
 };
 
-/// A running mean that follows what is new by a quarter; 0: nothing is known yet.
+/// A running mean that follows what is new by one part in tuning::kMeanFollows; 0: nothing is known yet.
 constexpr std::uint64_t running_mean(std::uint64_t mean, std::uint64_t value) {
-  return mean == 0 ? value : mean - mean / 4 + value / 4;
+  return mean == 0 ? value : mean - mean / tuning::kMeanFollows + value / tuning::kMeanFollows;
 }
 
-/// A running mean of how long a creator takes for a task. It may lose its CPU meanwhile, which says nothing.
+/// A running mean of how long a creator takes for a task, in ns. It may lose its CPU meanwhile, which says nothing.
 constexpr std::uint64_t mean_creation(std::uint64_t mean, std::uint64_t time) {
-  constexpr std::uint64_t kMostAtFirst = 25'000;  // 10 us
-  if (mean == 0) return std::max<std::uint64_t>(std::min(time, kMostAtFirst), 1);
+  if (mean == 0) return std::max<std::uint64_t>(std::min(time, tuning::kMostFirstCreationNs), 1);
   return std::max<std::uint64_t>(running_mean(mean, std::min(time, 2 * mean)), 1);
 }
+
+/// How long a creator takes for a task. Belongs to one worker.
+class CreationTime {
+ public:
+  /// It has created a task. `served`: tasks that it has run ever; time that it has spent on these does not count.
+  void created(std::uint64_t now, std::uint64_t served) {
+    if (served == served_) mean_ = mean_creation(mean_, now - at_);
+    at_ = now;
+    served_ = served;
+  }
+  /// ns; 0: not known.
+  std::uint64_t mean() const { return mean_; }
+
+ private:
+  std::uint64_t at_ = 0;
+  std::uint64_t served_ = UINT64_MAX;
+  std::uint64_t mean_ = 0;
+};
 
 }  // namespace hearth::policy

@@ -57,7 +57,7 @@ struct LoadView {
   std::uint64_t staffed = 0;  // bit n: a member of the team is at location n; tasks are dealt nowhere else
   std::uint32_t turn = 0;     // differs from call to call: which of equals is taken
 
-  // Only for policies that weigh load; by location, in ticks of base/cpu.h. How long a task has to wait that
+  // Only for policies that weigh load; by location, in nanoseconds. How long a task has to wait that
   // is dealt there, because of tasks that are beyond the location's part of all: one whose data is there, and
   // another, for which those do not count that are yet to come to their data.
   const std::uint64_t* wait = nullptr;
@@ -74,8 +74,7 @@ static_assert(placement::kMaxLocations <= 64);
 /// What an idle worker knows of tasks that were dealt to another location.
 struct FarTasks {
   std::uint32_t depth = 0;  // how many wait there
-  std::uint64_t task_time =
-      0;                 // how long one takes there, or elsewhere (ticks of base/cpu.h); 0: not known yet
+  std::uint64_t task_time = 0;  // how long one takes there, or elsewhere (ns); 0: not known yet
   bool dealing = false;  // somebody has dealt tasks, and not looked for one since
   bool surplus = false;  // the location has too many: shares.h
   std::uint32_t workers = 1;  // members of the team that are at the location; 0: they have left it
@@ -84,8 +83,8 @@ struct FarTasks {
 
 class TaskPolicy {
  public:
-  /// As users write it in HEARTH_POLICY.
-  virtual const char* name() const = 0;
+  /// As users write it in HEARTH_POLICY: the word in base/policies.def.
+  const char* name() const;
   /// Called by the worker that makes the task ready, whose location is `creator`. kHere: the task may run
   /// anywhere, and stays in its own deque.
   virtual Location deal(const MachineView& machine, const Need& need, Location creator,
@@ -119,6 +118,9 @@ class TaskPolicy {
   virtual bool weighs_load() const { return false; }
   /// Anybody may steal from any worker's own queue at once, wherever that lies.
   virtual bool shares_own_queues() const { return false; }
+  /// may_reach() says no beyond a vicinity (HEARTH_VICINITY). A new task then wakes all sleepers, since the one that is
+  /// woken might be one that may not take it.
+  virtual bool stays_in_vicinity() const { return false; }
 
  protected:
   ~TaskPolicy() = default;

@@ -8,7 +8,6 @@ namespace {
 // Every task stays where it was made ready; whoever is idle steals from whomever it likes.
 class WorkStealing final : public TaskPolicy {
  public:
-  const char* name() const override { return "work-stealing"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
   bool may_steal(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
   bool may_steal_dealt(const MachineView&, Location, Location, const FarTasks&,
@@ -21,7 +20,6 @@ class WorkStealing final : public TaskPolicy {
 // One queue for the team, first in first out.
 class Central final : public TaskPolicy {
  public:
-  const char* name() const override { return "central"; }
   Location deal(const MachineView&, const Need&, Location, const LoadView&) const override { return kHere; }
   bool may_steal(const MachineView&, Location, Location, std::uint32_t) const override { return true; }
   bool may_steal_dealt(const MachineView&, Location, Location, const FarTasks&,

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "record/order.h"
 #include "record/recording.h"

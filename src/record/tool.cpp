@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "hearth/omp-tools.h"
 #include "hearth/ompt.h"
@@ -29,7 +30,7 @@
 namespace hearth::record {
 namespace {
 
-constexpr std::uint64_t kNoticedLockWait = 4096;  // ticks: shorter waits for locks are not worth a record
+constexpr std::uint64_t kNoticedLockWaitNs = 2'000;  // shorter waits for locks are not worth a record
 
 const char* folder = nullptr;
 const char* runtime_name = "";
@@ -365,7 +366,7 @@ void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void* code)
   const std::uint64_t now = ticks();
   const std::uint64_t began = mine->lock_wanted;
   mine->lock_wanted = 0;
-  if (began != 0 && now - began >= kNoticedLockWait)
+  if (began != 0 && to_ns(now - began) >= kNoticedLockWaitNs)
     mine->put(Kind::lock_wait, now, lock, code_with(word_of(code), kind), began);
 }
 
@@ -389,6 +390,7 @@ void set(ompt_set_callback_t set_callback, ompt_callbacks_t which, Callback* cal
 }
 
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
+  const ClockReading begin = read_clocks();
   if (!open_recording(folder) || !note_process()) return 0;
   const char* wanted = secure_getenv("HEARTH_RECORD_COUNTERS");
   counting = wanted != nullptr && std::strcmp(wanted, "1") == 0;
@@ -423,6 +425,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   else
     note("untold 0 task_created");
   pthread_atfork(before_fork, nullptr, in_forked_child);
+  set_clock_rate(begin);
   return 1;
 }
 

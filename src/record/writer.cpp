@@ -18,6 +18,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/clock.h"
 #include "base/cpu.h"
 
 namespace hearth::record {

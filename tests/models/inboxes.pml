@@ -1,4 +1,4 @@
-/* Waiting across inboxes (src/runtime/task/tasking.cpp: find_by_distance, help_descendants): one worker at each of two locations, and
+/* Waiting across inboxes (src/policy/search.h, src/runtime/task/wait.cpp): one worker at each of two locations, and
  * in each inbox so few tasks that every threshold of stealing forbids to steal them. A, dealt to location 0, waits for its child a
  * in location 1's inbox; B, dealt to location 1, for its child b in location 0's. A waiter may run its own descendants only. C
  * and D, nobody's children, may lie in front of the children.

@@ -434,7 +434,7 @@ TEST(PageMapTest, EntriesGrowOldButAreStillAnswers) {
   page_map.assume(pages(0, 8), 1);
   Shares shares(kNodes);
   EXPECT_EQ(page_map.add_shares(pages(0, 8), shares).old, 0u);
-  page_map.tick((PageMap::kOldAfterTicks + 1) * PageMap::kTickNs);
+  page_map.tick((tuning::kPageMapOldTicks + 1) * tuning::kPageMapTickNs);
   shares.clear(kNodes);
   EXPECT_EQ(page_map.add_shares(pages(0, 8), shares).old, 8 * kPage);
   EXPECT_EQ(shares.at[1], 8 * kPage);

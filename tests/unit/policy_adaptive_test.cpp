@@ -14,7 +14,7 @@ namespace {
 
 using placement::Kind;
 
-constexpr std::uint64_t kTask = 100'000;  // 40 us
+constexpr std::uint64_t kTask = 40 * tuning::kUs;
 constexpr std::uint64_t kBytes = 128 << 10;
 
 class Adaptive : public testing::Test {
@@ -24,7 +24,7 @@ class Adaptive : public testing::Test {
     load.wait = wait.data();
     load.guest_wait = guest_wait.data();
     load.task_time = kTask;
-    load.create_time = 1000;
+    load.create_time = 400;
     load.workers = 48;
     load.dealers = 1;
     load.stake = &stake;
@@ -37,11 +37,8 @@ class Adaptive : public testing::Test {
   }
   Location deal(const Need& need, Location creator) { return adaptive.deal(machine, need, creator, load); }
   bool steals(const FarTasks& far, std::uint64_t idle_time) {
-    Idleness idle;
-    idle.time = idle_time;
-    idle.since_dealing = 0;
-    idle.patience = Patience::kFirst;
-    idle.quiet_patience = Patience::kMostQuietPatience;
+    const Idleness idle{
+        .time = idle_time, .patience = tuning::kFirstPatience, .quiet_patience = tuning::kMostQuietPatience};
     return adaptive.may_steal_dealt(machine, 0, 1, far, idle);
   }
 
@@ -154,7 +151,7 @@ TEST_F(Adaptive, EqualWorkOnUnevenDataSpreads) {
   for (std::int64_t task = 0; task < kAll; ++task) {
     for (std::size_t i = 0; i < 8; ++i) {
       const Load here{.share = shares[i], .workers = 6};
-      const Load::All all{kAll, 48, kTask};
+      const Load::All all{.dealt = kAll, .workers = 48, .task_time = kTask};
       wait[i] = here.wait(all);
       guest_wait[i] = here.guest_wait(all);
     }
@@ -203,18 +200,19 @@ TEST_F(Adaptive, FarTasksAreStolenForTheTimeThatTheyWouldWait) {
 TEST_F(Adaptive, NoTaskIsLeftForEver) {
   for (const std::uint64_t time : {std::uint64_t{0}, std::uint64_t{1}, kTask, std::uint64_t{1} << 50})
     for (const std::uint64_t far_stake : {std::uint64_t{0}, kTask, std::uint64_t{1} << 50})
-      EXPECT_TRUE(steals({.depth = 1, .task_time = time, .dealing = true, .workers = 6, .stake = far_stake},
-                         300'000'000))
+      EXPECT_TRUE(
+          steals({.depth = 1, .task_time = time, .dealing = true, .workers = 6, .stake = far_stake}, 120 * tuning::kMs))
           << "after 100 ms, with tasks of " << time;
 }
 
 TEST(Loads, OnlyWhatIsBeyondAPartMakesWait) {
-  const Load::All all{480, 48, kTask};
+  const Load::All all{.dealt = 480, .workers = 48, .task_time = kTask};
   EXPECT_EQ((Load{.share = {.dealt = 60}, .workers = 6}.wait(all)), 0u);
   EXPECT_EQ((Load{.share = {.dealt = 73}, .workers = 6}.wait(all)), kTask);
   EXPECT_EQ((Load{.share = {.before = 73}, .workers = 6}.wait(all)), 0u);
   EXPECT_EQ((Load{.share = {.before = 73}, .workers = 6}.guest_wait(all)), kTask) << "they are yet to come";
-  EXPECT_EQ((Load{.share = {.dealt = 100}, .workers = 6}.wait({4 * 48 - 1, 48, kTask})), 0u)
+  EXPECT_EQ(
+      (Load{.share = {.dealt = 100}, .workers = 6}.wait({.dealt = 4 * 48 - 1, .workers = 48, .task_time = kTask})), 0u)
       << "too few to tell";
   EXPECT_EQ((Load{.share = {}, .depth = 12, .workers = 6}.queue(all)), 2 * kTask);
 }
@@ -224,7 +222,7 @@ TEST(Loads, ACreatorThatLosesItsCpuIsNotSlow) {
   for (int i = 0; i < 20; ++i) mean = mean_creation(mean, 1000);
   EXPECT_NEAR(static_cast<double>(mean), 1000, 10);
   EXPECT_LE(mean_creation(mean, 1'000'000'000), 1300u);
-  EXPECT_LE(mean_creation(0, 1'000'000'000), 25'000u);
+  EXPECT_LE(mean_creation(0, 1'000'000'000), tuning::kMostFirstCreationNs);
 }
 
 // ---- distributions

@@ -13,12 +13,12 @@
 namespace hearth::policy {
 namespace {
 
-constexpr std::uint64_t kMs = 2'500'000;  // ticks
+using tuning::kMs;
 constexpr std::uint64_t kEver = 1'000'000 * kMs;
 
-bool may_steal(std::uint32_t depth, std::uint64_t task_time, const Idleness& idle) {
+bool may_steal(const FarTasks& far, const Idleness& idle) {
   static const EightNodes machine(6);
-  return locality.may_steal_dealt(machine.view, 0, 1, {depth, task_time}, idle);
+  return locality.may_steal_dealt(machine.view, 0, 1, far, idle);
 }
 
 TEST(Surplus, IsMoreThanThePartOfTheLocationAndMoreThanTheThiefHas) {
@@ -81,30 +81,34 @@ TEST(Stealing, ASurplusIsFreeAtOnceAboveTheThreshold) {
   const EightNodes machine(6);
   const auto may = [&machine](std::uint32_t depth) {
     return locality.may_steal_dealt(machine.view, 0, 1, {.depth = depth, .task_time = kMs, .surplus = true},
-                                    {0, 0, 8});
+                                    {.patience = 8});
   };
   EXPECT_FALSE(may(6));
   EXPECT_TRUE(may(7));
 }
 
 TEST(Stealing, NobodyStealsDealtTasksAtOnce) {
-  EXPECT_FALSE(may_steal(1000, 0, {0, kEver, 0}));
-  EXPECT_FALSE(may_steal(1000, 0, {Patience::kLeast - 1, kEver, 0}));
-  EXPECT_TRUE(may_steal(1000, 0, {Patience::kLeast, kEver, 0}));
+  EXPECT_FALSE(may_steal({.depth = 1000}, {.since_dealing = kEver}));
+  EXPECT_FALSE(may_steal({.depth = 1000}, {.time = tuning::kBrieflyNs - 1, .since_dealing = kEver}));
+  EXPECT_TRUE(may_steal({.depth = 1000}, {.time = tuning::kBrieflyNs, .since_dealing = kEver}));
 }
 
 TEST(Stealing, FewTasksAreLeftToTheirWorkersAsLongAsTheseMakeProgress) {
-  EXPECT_FALSE(may_steal(6, kMs, {3 * kMs, kEver, 8})) << "no more than the threshold";
-  EXPECT_TRUE(may_steal(7, kMs, {3 * kMs, kEver, 8}));
-  EXPECT_TRUE(may_steal(1, kMs, {4 * kMs, kEver, 8}));
-  EXPECT_FALSE(may_steal(0, kMs, {kEver, kEver, 8}));
+  EXPECT_FALSE(may_steal({.depth = 6, .task_time = kMs}, {.time = 3 * kMs, .since_dealing = kEver, .patience = 8}))
+      << "no more than the threshold";
+  EXPECT_TRUE(may_steal({.depth = 7, .task_time = kMs}, {.time = 3 * kMs, .since_dealing = kEver, .patience = 8}));
+  EXPECT_TRUE(may_steal({.depth = 1, .task_time = kMs}, {.time = 4 * kMs, .since_dealing = kEver, .patience = 8}));
+  EXPECT_FALSE(may_steal({.depth = 0, .task_time = kMs}, {.time = kEver, .since_dealing = kEver, .patience = 8}));
 }
 
 TEST(Stealing, WhileTasksAreDealtWaitingIsInProportionToTheirLength) {
-  EXPECT_FALSE(may_steal(1000, kMs, {8 * kMs - 1, kMs / 2, 8}));
-  EXPECT_TRUE(may_steal(1000, kMs, {8 * kMs, kMs / 2, 8}));
-  EXPECT_TRUE(may_steal(1000, kMs, {kMs, kMs, 8})) << "for as long as a task takes none has been dealt";
-  EXPECT_TRUE(may_steal(1000, kMs, {kMs, kMs / 2, 0})) << "it has never paid";
+  EXPECT_FALSE(
+      may_steal({.depth = 1000, .task_time = kMs}, {.time = 8 * kMs - 1, .since_dealing = kMs / 2, .patience = 8}));
+  EXPECT_TRUE(may_steal({.depth = 1000, .task_time = kMs}, {.time = 8 * kMs, .since_dealing = kMs / 2, .patience = 8}));
+  EXPECT_TRUE(may_steal({.depth = 1000, .task_time = kMs}, {.time = kMs, .since_dealing = kMs, .patience = 8}))
+      << "for as long as a task takes none has been dealt";
+  EXPECT_TRUE(may_steal({.depth = 1000, .task_time = kMs}, {.time = kMs, .since_dealing = kMs / 2}))
+      << "it has never paid";
 }
 
 TEST(Stealing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
@@ -113,34 +117,47 @@ TEST(Stealing, WhileACreatorCouldGoOnItMayPauseForTenMilliseconds) {
     return locality.may_steal_dealt(machine.view, 0, 1, {.depth = 9, .task_time = task_time, .dealing = true},
                                     idle);
   };
-  EXPECT_FALSE(may(kMs, {3 * kMs, 9 * kMs, 8}));
-  EXPECT_TRUE(may(kMs, {11 * kMs, 11 * kMs, 32}));
-  EXPECT_FALSE(may(0, {7 * kMs, 0, 8})) << "how long tasks take is not known";
-  EXPECT_TRUE(may(0, {9 * kMs, 0, 8}));
+  EXPECT_FALSE(may(kMs, {.time = 3 * kMs, .since_dealing = 9 * kMs, .patience = 8}));
+  EXPECT_TRUE(may(kMs, {.time = 11 * kMs, .since_dealing = 11 * kMs, .patience = 32}));
+  EXPECT_FALSE(may(0, {.time = 7 * kMs, .patience = 8})) << "how long tasks take is not known";
+  EXPECT_TRUE(may(0, {.time = 9 * kMs, .patience = 8}));
 }
 
 TEST(Stealing, WhileNoneAreDealtThereIsQuietPatience) {
-  EXPECT_FALSE(may_steal(1000, kMs / 2, {2 * kMs - 1, kEver, 32, 4}));
-  EXPECT_TRUE(may_steal(1000, kMs / 2, {2 * kMs, kEver, 32, 4}));
-  EXPECT_TRUE(may_steal(1000, kMs / 2, {kMs / 2, kEver, 32, 0})) << "it has never paid";
-  EXPECT_TRUE(may_steal(1000, 9 * kMs, {6 * kMs, kEver, 32, 4})) << "5 ms at most";
+  EXPECT_FALSE(may_steal({.depth = 1000, .task_time = kMs / 2},
+                         {.time = 2 * kMs - 1, .since_dealing = kEver, .patience = 32, .quiet_patience = 4}));
+  EXPECT_TRUE(may_steal({.depth = 1000, .task_time = kMs / 2},
+                        {.time = 2 * kMs, .since_dealing = kEver, .patience = 32, .quiet_patience = 4}));
+  EXPECT_TRUE(
+      may_steal({.depth = 1000, .task_time = kMs / 2}, {.time = kMs / 2, .since_dealing = kEver, .patience = 32}))
+      << "it has never paid";
+  EXPECT_TRUE(may_steal({.depth = 1000, .task_time = 9 * kMs},
+                        {.time = 6 * kMs, .since_dealing = kEver, .patience = 32, .quiet_patience = 4}))
+      << "5 ms at most";
 }
 
 TEST(Stealing, NobodyStealsFromThoseWhoKeepUpWithTheCreator) {
-  EXPECT_FALSE(may_steal(33, kMs, {99 * kMs, 0, 8, 0, 99, 33}));
-  EXPECT_TRUE(may_steal(34, kMs, {99 * kMs, 0, 8, 0, 99, 34}));
-  EXPECT_TRUE(may_steal(9, kMs, {99 * kMs, 0, 8, 0, Idleness::kConclusive - 1, 9})) << "too few to know";
-  EXPECT_TRUE(may_steal(33, kMs, {99 * kMs, kMs, 8, 0, 99, 33})) << "no more are being dealt";
+  EXPECT_FALSE(
+      may_steal({.depth = 33, .task_time = kMs}, {.time = 99 * kMs, .patience = 8, .created = 99, .left = 33}));
+  EXPECT_TRUE(may_steal({.depth = 34, .task_time = kMs}, {.time = 99 * kMs, .patience = 8, .created = 99, .left = 34}));
+  EXPECT_TRUE(may_steal({.depth = 9, .task_time = kMs},
+                        {.time = 99 * kMs, .patience = 8, .created = tuning::kConclusiveTasks - 1, .left = 9}))
+      << "too few to know";
+  EXPECT_TRUE(may_steal({.depth = 33, .task_time = kMs},
+                        {.time = 99 * kMs, .since_dealing = kMs, .patience = 8, .created = 99, .left = 33}))
+      << "no more are being dealt";
 }
 
 TEST(Stealing, BeforeAnyTaskTimeIsKnownThereIsPatience) {
-  EXPECT_FALSE(may_steal(1000, 0, {8 * Patience::kLeast - 1, 0, 2}));
-  EXPECT_TRUE(may_steal(1000, 0, {8 * Patience::kLeast, 0, 2})) << "1 ms each";
+  EXPECT_FALSE(may_steal({.depth = 1000}, {.time = 8 * tuning::kBrieflyNs - 1, .patience = 2}));
+  EXPECT_TRUE(may_steal({.depth = 1000}, {.time = 8 * tuning::kBrieflyNs, .patience = 2})) << "1 ms each";
 }
 
 TEST(Stealing, NoWaitIsLongerThanATenthOfASecond) {
   for (const std::uint64_t task_time : {std::uint64_t{0}, kMs, kEver})
-    EXPECT_TRUE(may_steal(1, task_time, {105 * kMs, 0, Patience::kMost, Patience::kMostQuietPatience}));
+    EXPECT_TRUE(may_steal(
+        {.depth = 1, .task_time = task_time},
+        {.time = 105 * kMs, .patience = tuning::kMostPatience, .quiet_patience = tuning::kMostQuietPatience}));
 }
 
 // A worker that finds nothing near it, and looks as often as it may.
@@ -149,7 +166,7 @@ struct Waiting {
   Idleness wait(std::uint64_t time, std::uint32_t dealt, bool dealing) {
     Idleness idle;
     for (const std::uint64_t end = now + time; now < end; ++now) {
-      if (patience.rests(now)) now = std::min(end, now + Patience::kFirstPause);
+      if (patience.rests(now)) now = std::min(end, now + tuning::kFirstPauseNs);
       if (patience.rests(now)) continue;
       idle = patience.look(now, dealt, created += dealing, served);
       patience.rest(now);
@@ -179,9 +196,9 @@ TEST(PatienceOfAWorker, KnowsHowLongAgoATaskWasDealt) {
 
 TEST(PatienceOfAWorker, LooksEverMoreSeldom) {
   Waiting worker;
-  worker.wait(Patience::kLeast, 1, false);
+  worker.wait(tuning::kBrieflyNs, 1, false);
   EXPECT_LE(worker.patience.looks(), 9u);
-  worker.wait(100 * Patience::kLongestPause, 1, false);
+  worker.wait(100 * tuning::kLongestPauseNs, 1, false);
   EXPECT_NEAR(worker.patience.looks(), 109, 3);
   worker.patience.found_near(worker.now);
   EXPECT_EQ(worker.patience.looks(), 0u);
@@ -211,17 +228,17 @@ TEST(PatienceOfAWorker, GrowsWhereEnoughWorkComesAndShrinksWhereLittleDoes) {
     ++worker.served;
     return worker.wait(1, 9, true).patience;
   };
-  EXPECT_EQ(wait_and_work(5 * kMs), 2 * Patience::kFirst);
+  EXPECT_EQ(wait_and_work(5 * kMs), 2 * tuning::kFirstPatience);
   for (int i = 0; i < 9; ++i) wait_and_work(5 * kMs);
-  EXPECT_EQ(wait_and_work(5 * kMs), Patience::kMost);
-  for (std::uint32_t patience = Patience::kMost; patience != 0; patience /= 2)
+  EXPECT_EQ(wait_and_work(5 * kMs), tuning::kMostPatience);
+  for (std::uint32_t patience = tuning::kMostPatience; patience != 0; patience /= 2)
     EXPECT_EQ(wait_and_work(3 * kMs), patience / 2);
   EXPECT_EQ(wait_and_work(5 * kMs), 1u);
 }
 
 TEST(PatienceOfAWorker, ShrinksWhereAllThatIsDealtIsDealtToOthers) {
   Waiting worker;
-  for (std::uint32_t patience = Patience::kFirst; patience != 0; patience /= 4) {
+  for (std::uint32_t patience = tuning::kFirstPatience; patience != 0; patience /= 4) {
     const Idleness idle = worker.wait(kMs, 9, true);
     EXPECT_EQ(idle.patience, patience);
     worker.patience.steal(idle);
@@ -237,7 +254,7 @@ TEST(PatienceOfAWorker, IsNotLostByStealingAfterTheDealing) {
   worker.patience.steal(worker.wait(3 * kMs, 9, false));
   ++worker.served;
   worker.wait(kMs, 0, false);
-  EXPECT_EQ(worker.wait(kMs, 9, true).patience, Patience::kFirst);
+  EXPECT_EQ(worker.wait(kMs, 9, true).patience, tuning::kFirstPatience);
 }
 
 TEST(PatienceOfAWorker, GrowsWhereTheOthersKeptUp) {
@@ -247,20 +264,19 @@ TEST(PatienceOfAWorker, GrowsWhereTheOthersKeptUp) {
   EXPECT_TRUE(idle.others_keep_up()) << idle.created;
   worker.patience.found_near(worker.now);  // and little work comes
   ++worker.served;
-  EXPECT_EQ(worker.wait(1, 9, true).patience, 2 * Patience::kFirst);
+  EXPECT_EQ(worker.wait(1, 9, true).patience, 2 * tuning::kFirstPatience);
 }
 
 TEST(PatienceOfAWorker, CountsWhatIsDealtDuringAWait) {
   Waiting worker;
-  EXPECT_GE(worker.wait(20 * kMs, 9, true).created, Idleness::kConclusive);
+  EXPECT_GE(worker.wait(20 * kMs, 9, true).created, tuning::kConclusiveTasks);
   ++worker.served;
   EXPECT_EQ(worker.wait(kMs, 9, false).created, 0u);
 }
 
 TEST(PatienceOfAWorker, QuietPatienceEndsWhereItMustStealAndComesBackWhereItNeedNot) {
   Waiting worker;
-  for (std::uint32_t quiet_patience = Patience::kMostQuietPatience; quiet_patience != 0;
-       quiet_patience /= 2) {
+  for (std::uint32_t quiet_patience = tuning::kMostQuietPatience; quiet_patience != 0; quiet_patience /= 2) {
     const Idleness idle = worker.wait(kMs, 9, false);
     EXPECT_EQ(idle.quiet_patience, quiet_patience);
     worker.patience.steal(idle);
@@ -268,12 +284,12 @@ TEST(PatienceOfAWorker, QuietPatienceEndsWhereItMustStealAndComesBackWhereItNeed
     worker.served += 2;
     worker.wait(kMs, 0, false);
   }
-  for (std::uint32_t quiet_patience = 0; quiet_patience <= Patience::kMostQuietPatience; ++quiet_patience) {
+  for (std::uint32_t quiet_patience = 0; quiet_patience <= tuning::kMostQuietPatience; ++quiet_patience) {
     EXPECT_EQ(worker.wait(kMs, 9, false).quiet_patience, quiet_patience);
     worker.patience.found_near(worker.now);
     ++worker.served;
   }
-  EXPECT_EQ(worker.wait(kMs, 9, false).quiet_patience, Patience::kMostQuietPatience);
+  EXPECT_EQ(worker.wait(kMs, 9, false).quiet_patience, tuning::kMostQuietPatience);
 }
 
 TEST(TurnOfACreator, ComesWhenItHasCreatedForATaskTime) {
@@ -348,7 +364,7 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
   };
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t begin = now;
-    const std::uint64_t step = std::min(task_time / 20, Patience::kLongestPause);
+    const std::uint64_t step = std::min(task_time / 20, tuning::kLongestPauseNs);
     std::size_t made = 0, finished = 0, turn = 0;
     for (Share& each : share) each = {.before = each.dealt};
     Shares shares{.workers = 8 * cores, .victim_workers = cores, .thief_workers = cores};
@@ -390,8 +406,9 @@ Outcome simulate(std::uint32_t cores, const std::vector<Location>& homes, double
           if (!dealing) shares.all = static_cast<std::int64_t>(made);
           shares.victims = dealing ? share[far].expects() : share[far].has();
           shares.thiefs = dealing ? share[worker.at].expects() : share[worker.at].has();
-          if (!locality.may_steal_dealt(machine.view, worker.at, far,
-                                        {depth, mean[far], dealing, has_surplus(shares)}, idle))
+          if (!locality.may_steal_dealt(
+                  machine.view, worker.at, far,
+                  {.depth = depth, .task_time = mean[far], .dealing = dealing, .surplus = has_surplus(shares)}, idle))
             continue;
           worker.patience.steal(idle);
           start(worker, far);
@@ -474,7 +491,7 @@ TEST(OnAModelledMachine, TasksOfOneNodeAreSharedByAll) {
   const std::vector<Location> homes(2000, 3);
   for (const std::uint64_t task_time : {kMs / 10, kMs, 10 * kMs}) {
     const Outcome outcome = simulate(1, homes, 0.1, task_time, 1);
-    EXPECT_LE(outcome.time, 2000.0 / 4 + Patience::kFirst) << task_time;
+    EXPECT_LE(outcome.time, 2000.0 / 4 + tuning::kFirstPatience) << task_time;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/locality/dealing.h"
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
@@ -14,7 +15,8 @@ void note_dealing(TeamLocality& all, Member* member) {
   if (HEARTH_LIKELY(member->deals.load(std::memory_order_relaxed))) return;
   member->deals.store(true, std::memory_order_relaxed);
   count_shared_write();
-  if (all.dealers.fetch_add(1, std::memory_order_relaxed) != 0 || all.dealt() != 0) return;
+  const std::int32_t others = all.dealers.fetch_add(1, std::memory_order_relaxed);
+  if (!policy::begins_dealing(others, others == 0 ? all.dealt() : 0)) return;
   bool released = false;
   for (std::int32_t i = 0; i < all.locations; ++i) released |= all.inboxes[i].share().released;
   for (std::int32_t i = 0; i < all.locations; ++i) all.inboxes[i].begin_dealing(released);
@@ -28,47 +30,30 @@ void end_dealing(TeamLocality& all, Member* member) {
     all.dealers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-DealingNow dealing_now(const TeamLocality& all) {
-  DealingNow now;
-  now.dealing = all.dealers.load(std::memory_order_relaxed) != 0;
-  for (Location i = 0; i < all.locations; ++i) {
-    const policy::Share share = all.inboxes[i].share();
-    now.released |= share.released;
-    now.before += share.before;
-    now.dealt += share.dealt;
-    now.workers += all.workers[i].load(std::memory_order_relaxed);
-  }
+policy::DealingNow dealing_now(const TeamLocality& all) {
+  policy::DealingNow now{.dealing = all.dealers.load(std::memory_order_relaxed) != 0};
+  for (Location i = 0; i < all.locations; ++i)
+    now.add(all.inboxes[i].share(), all.workers[i].load(std::memory_order_relaxed));
   return now;
 }
 
-policy::FarTasks far_tasks(const TeamLocality& all, const DealingNow& now, Location here, Location where) {
-  policy::FarTasks far{all.inboxes[where].size(), all.task_time(where)};
-  far.workers = all.workers[where].load(std::memory_order_relaxed);
-  far.stake = all.inboxes[where].stake();
-  far.dealing = now.dealing;
-  if (here < 0) return far;
-  policy::Shares shares;
-  shares.all = now.tasks();
-  shares.workers = now.workers;
-  // While tasks are being dealt some for either may be still to come.
-  const policy::Share victims = all.inboxes[where].share();
-  shares.victims = far.dealing ? victims.expects() : victims.has();
-  shares.victim_workers = far.workers;
-  const policy::Share own = all.inboxes[here].share();
-  shares.thiefs = far.dealing ? own.expects() : own.has();
-  shares.thief_workers = all.workers[here].load(std::memory_order_relaxed);
-  shares.released = now.released;
-  far.surplus = !(far.dealing && now.released) && policy::has_surplus(shares);
-  return far;
+policy::FarTasks far_tasks(const TeamLocality& all, const policy::DealingNow& now, Location here, Location where) {
+  const Inbox& inbox = all.inboxes[where];
+  const policy::LocationNow victim{.share = inbox.share(),
+                                   .depth = inbox.size(),
+                                   .workers = all.workers[where].load(std::memory_order_relaxed),
+                                   .task_time = all.task_time(where),
+                                   .stake = inbox.stake()};
+  if (here < 0) return policy::far_tasks(now, victim, nullptr);
+  const policy::LocationNow own{.share = all.inboxes[here].share(),
+                                .workers = all.workers[here].load(std::memory_order_relaxed)};
+  return policy::far_tasks(now, victim, &own);
 }
 
 bool asks_where(Thread* self) {
   Member* member = self->member;
-  const std::uint64_t now = ticks();
-  if (member->created_served == self->tasks_served)
-    member->create_time = policy::mean_creation(member->create_time, now - member->created_at);
-  member->created_at = now;
-  member->created_served = self->tasks_served;
+  const std::uint64_t now = counter_ns();
+  member->creation.created(now, self->tasks_served);
   TeamLocality& all = *self->team->locality;
   note_dealing(all, member);
   refresh_loads(all, now);

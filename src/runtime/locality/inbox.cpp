@@ -1,5 +1,7 @@
 #include "runtime/locality/inbox.h"
 
+#include "policy/tuning.h"
+
 namespace hearth::rt {
 
 bool Inbox::put(Task* task, bool created) {
@@ -7,7 +9,7 @@ bool Inbox::put(Task* task, bool created) {
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (size == capacity_) {
     const std::uint32_t capacity = capacity_ == 0 ? 256 : capacity_ * 2;
-    Task** ring = size >= kMost ? nullptr : static_cast<Task**>(std::malloc(capacity * sizeof(Task*)));
+    Task** ring = size >= tuning::kInboxRoom ? nullptr : static_cast<Task**>(std::malloc(capacity * sizeof(Task*)));
     if (ring == nullptr) {
       lock_.unlock();
       return false;

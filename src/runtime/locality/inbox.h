@@ -22,9 +22,6 @@ using placement::Location;
 /// Tasks dealt to a location, first in, first out. Whoever takes one may step over those that it may not run.
 class alignas(kCacheLinePair) Inbox {
  public:
-  /// Beyond so many the creator runs the task itself.
-  static constexpr std::uint32_t kMost = 1u << 15;
-
   Inbox() = default;
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
@@ -33,7 +30,7 @@ class alignas(kCacheLinePair) Inbox {
   std::uint32_t size() const { return size_.load(std::memory_order_relaxed); }
 
   /// Tasks that were put here as they were created, ever, and how long tasks take that have a footprint and
-  /// run here (ticks; 0: not known). Hints.
+  /// run here (ns; 0: not known). Hints.
   std::uint32_t created() const { return created_.load(std::memory_order_relaxed); }
   std::uint64_t task_time() const { return task_time_.load(std::memory_order_relaxed); }
   /// What a task that was dealt here would have lost elsewhere, a mean (LoadView::stake).

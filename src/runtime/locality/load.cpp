@@ -2,23 +2,24 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/cpu.h"
+#include "policy/tuning.h"
 #include "runtime/locality/dealing.h"
 
 namespace hearth::rt {
 
-void note_task_time(const Thread* self, std::uint64_t ticks) {
+void note_task_time(const Thread* self, std::uint64_t time) {
   const TeamLocality* all = self->team->locality;
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(ticks);
+  if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(time);
 }
 
 // One of those who find it old does it for all.
 void refresh_loads(TeamLocality& all, std::uint64_t now) {
-  constexpr std::uint64_t kTicks = 125'000;  // 50 us: little against what reading all inboxes takes
   std::uint64_t until = all.loads.until.load(std::memory_order_relaxed);
   if (HEARTH_LIKELY(now < until)) return;
-  if (!all.loads.until.compare_exchange_strong(until, now + kTicks, std::memory_order_relaxed)) return;
+  if (!all.loads.until.compare_exchange_strong(until, now + tuning::kLoadsRefreshNs, std::memory_order_relaxed)) return;
   count_shared_write();
   std::int64_t times = 0;
   std::uint64_t time = 0;
@@ -27,10 +28,7 @@ void refresh_loads(TeamLocality& all, std::uint64_t now) {
     time += here;
     times += here != 0;
   }
-  const DealingNow dealing = dealing_now(all);
-  const policy::Load::All sum{.dealt = dealing.released ? 0 : std::max(dealing.before, dealing.dealt),
-                              .workers = dealing.workers,
-                              .task_time = times == 0 ? 0 : time / static_cast<std::uint64_t>(times)};
+  const policy::Load::All sum = dealing_now(all).load(times == 0 ? 0 : time / static_cast<std::uint64_t>(times));
   Loads& loads = all.loads;
   loads.task_time.store(sum.task_time, std::memory_order_relaxed);
   for (Location i = 0; i < all.locations; ++i) {
@@ -46,7 +44,7 @@ void refresh_loads(TeamLocality& all, std::uint64_t now) {
 void weigh(const Thread* self, policy::LoadView& load) {
   const TeamLocality& all = *self->team->locality;
   load.task_time = all.loads.task_time.load(std::memory_order_relaxed);
-  load.create_time = self->member->create_time;
+  load.create_time = self->member->creation.mean();
   load.workers = static_cast<std::uint32_t>(self->team->size);
   load.dealers = static_cast<std::uint32_t>(std::max(all.dealers.load(std::memory_order_relaxed), 0));
 }
@@ -54,7 +52,7 @@ void weigh(const Thread* self, policy::LoadView& load) {
 void weigh_locations(const Thread* self, bool created, Waits& waits,
                                        policy::LoadView& load) {
   TeamLocality& all = *self->team->locality;
-  if (!created) refresh_loads(all, ticks());
+  if (!created) refresh_loads(all, counter_ns());
   const Loads& loads = all.loads;
   for (Location i = 0; i < all.locations; ++i) {
     waits.own[i] = (created ? loads.wait : loads.queue)[i].load(std::memory_order_relaxed);

@@ -22,6 +22,6 @@ void weigh(const Thread* self, policy::LoadView& load);
 /// The same with the waits. `created`: the task is dealt as its creator makes it.
 [[gnu::noinline]] void weigh_locations(const Thread* self, bool created, Waits& waits, policy::LoadView& load);
 /// The member has run a task that has a footprint.
-void note_task_time(const Thread* self, std::uint64_t ticks);
+void note_task_time(const Thread* self, std::uint64_t ns);
 
 }  // namespace hearth::rt

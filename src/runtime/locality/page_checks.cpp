@@ -1,6 +1,8 @@
 #include "runtime/locality/page_checks.h"
 
+#include "base/clock.h"
 #include "memory/owners.h"
+#include "policy/tuning.h"
 
 namespace hearth::rt {
 namespace {
@@ -40,10 +42,9 @@ void check_before_dealing(TeamLocality& all, std::uint32_t epoch, const Footprin
 }
 
 void check_when_idle(TeamLocality& all) {
-  constexpr std::uint64_t kTicks = 250'000'000;  // about 100 ms
-  const std::uint64_t now = ticks();
+  const std::uint64_t now = counter_ns();
   if (HEARTH_LIKELY(now < all.idle_check.load(std::memory_order_relaxed))) return;
-  all.idle_check.store(now + kTicks, std::memory_order_relaxed);
+  all.idle_check.store(now + tuning::kIdleCheckNs, std::memory_order_relaxed);
   check_answers(all);
 }
 

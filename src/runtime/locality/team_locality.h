@@ -17,7 +17,7 @@
 namespace hearth::rt {
 
 /// What policies that weigh load see of all locations (LoadView). Refreshed now and then by one of those who
-/// read it, so that these share its lines: hints, all of them, ticks.
+/// read it, so that these share its lines: hints, all of them, ns.
 struct alignas(kCacheLinePair) Loads {
   std::atomic<std::uint64_t> until{0};      // when it is old
   std::atomic<std::uint64_t> task_time{0};  // 0: not known
@@ -38,8 +38,7 @@ struct TeamLocality {
   std::atomic<std::uint64_t> recent[kRecent] = {};
   std::atomic<std::uint32_t> checked_epoch{0};
   std::atomic<std::uint32_t> checked_tick{0};
-  std::atomic<std::uint64_t> idle_check{
-      0};  // when a member without work does it again, in ticks() of the processor
+  std::atomic<std::uint64_t> idle_check{0};  // when a member without work does it again (counter_ns())
 
   Loads loads;
 

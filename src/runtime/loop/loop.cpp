@@ -18,7 +18,7 @@
 // `exhausted`, which tells the others too.
 //
 // An owner, and whoever takes from the counter, reserves several chunks at once while chunks turn out to be
-// short: from one chunk up, twice as many each time the last reserve was used up in kShort ticks, and at most
+// short: from one chunk up, twice as many each time the last reserve was used up in kShortReserveNs, and at most
 // an eighth of a member's part of what remains. A reserve cannot be stolen, so chunks that take long are
 // taken one by one.
 #include "runtime/loop/loop.h"

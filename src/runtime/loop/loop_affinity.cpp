@@ -19,12 +19,6 @@ using namespace ranges;
 constexpr std::uint32_t kMostParts = RememberedLoop::kMostParts;
 constexpr std::uint32_t kNobody = UINT32_MAX;
 
-// Before a member takes what belongs elsewhere, it looks so often, waits for this part of the loop's time so
-// far, and no longer than some 100 us.
-constexpr std::uint32_t kLooks = 8;
-constexpr std::uint64_t kWaits = 16;
-constexpr std::uint64_t kLongestWait = kShort * 20;
-
 // --- parts
 
 Block part(const LoopState& loop, std::uint32_t i) { return static_block(loop.units, i, loop.parts); }
@@ -364,9 +358,9 @@ bool Search::waits_for(Location where) {
   if (loop.roams || members_at(where) == 0) return false;
   const std::uint64_t now = ticks();
   if (loop.vain_looks++ == 0) loop.waits_since = now;
-  const std::uint64_t spent = (loop.waits_since - loop.began) / kWaits;
-  if (loop.vain_looks <= kLooks || now - loop.waits_since < (spent < kLongestWait ? spent : kLongestWait))
-    return true;
+  const std::uint64_t part = to_ns(loop.waits_since - loop.began) / tuning::kLoopWaitPart;
+  const std::uint64_t longest = part < tuning::kLongestLoopWaitNs ? part : tuning::kLongestLoopWaitNs;
+  if (loop.vain_looks <= tuning::kLoopLooks || to_ns(now - loop.waits_since) < longest) return true;
   loop.roams = true;
   return false;
 }

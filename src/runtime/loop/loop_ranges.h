@@ -11,29 +11,14 @@
 #include <cstdint>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/cpu.h"
+#include "policy/tuning.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/state/team.h"
 
 namespace hearth::rt::ranges {
-
-// Some microseconds of the processor's time stamp: short beside what a late thread would lose, long beside an
-// atomic.
-#if defined(__x86_64__)
-inline constexpr std::uint64_t kShort = 12000;
-inline std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
-#elif defined(__aarch64__)
-inline constexpr std::uint64_t kShort = 100;
-inline std::uint64_t ticks() {
-  std::uint64_t t;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-  return t;
-}
-#else
-inline constexpr std::uint64_t kShort = 0;
-inline std::uint64_t ticks() { return 1; }
-#endif
 
 inline constexpr std::uint32_t kSlots = Team::kWorkShares;
 
@@ -79,7 +64,7 @@ inline std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b +
 inline std::uint32_t reserve_of(LoopState& loop, std::uint64_t remaining, std::uint64_t members) {
   if (!loop.eager) return 1;
   const std::uint64_t now = ticks();
-  if (now - loop.reserved_at > kShort)
+  if (to_ns(now - loop.reserved_at) > tuning::kShortReserveNs)
     loop.reserve = 1;
   else if (loop.reserve < kUnitMask / 2)
     loop.reserve *= 2;

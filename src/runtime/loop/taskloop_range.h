@@ -21,6 +21,9 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
+#include "policy/tuning.h"
+
 #include "runtime/task/undeferred.h"
 #include "runtime/tools/events.h"
 #include "runtime/locality/footprint.h"
@@ -63,12 +66,6 @@ inline bool runs_as_ranges(Thread* self) { return !events::active() && !self->te
 
 namespace taskloop {
 
-// What it costs to have a part of a loop stolen and to wait for it, in ticks: some microseconds.
-inline constexpr std::uint64_t kWorthSharing = 10'000;
-// A thread that is busy with one task hides the rest of its piece, which is why pieces are a small part of a
-// thread's share.
-inline constexpr std::uint64_t kPiecesPerThread = 16;
-
 /// Runs the tasks of `range` on one descriptor after the other while `go_on(range)` says so.
 template <class Loop, class GoOn>
 void run_leaves(Thread* self, Loop& loop, TaskRange& range, GoOn go_on) {
@@ -84,13 +81,13 @@ void run_leaves(Thread* self, Loop& loop, TaskRange& range, GoOn go_on) {
 /// Runs tasks until so much time has passed that the rest may be worth sharing. Returns the ticks of a task.
 template <class Loop>
 std::uint64_t run_alone(Thread* self, Loop& loop, TaskRange& range) {
-  const std::uint64_t begin = ticks();
+  const std::uint64_t begin = ticks(), worth_sharing = to_ticks(tuning::kWorthSharingNs);
   std::uint64_t done = 0;
   run_leaves(self, loop, range, [&] {
     // One at least, or there is nothing to divide by: this thread may lose its CPU right here.
     const bool look = done != 0 && (done & (done - 1)) == 0;
     ++done;
-    return !look || ticks() - begin < kWorthSharing;
+    return !look || ticks() - begin < worth_sharing;
   });
   return (ticks() - begin) / range.first;
 }
@@ -123,9 +120,9 @@ void deal_remembered(Thread* self, Loop& loop, TaskRange rest, std::uint64_t tas
   const RememberedTaskloop& past = *rest.past;
   const auto members = static_cast<std::uint64_t>(self->team->size);
   const std::uint64_t ticks = past.ticks.load(std::memory_order_relaxed) * tasks;
-  std::uint64_t ranges = ticks == 0 ? 4 * members : ticks / kWorthSharing;
+  std::uint64_t ranges = ticks == 0 ? 4 * members : ticks / to_ticks(tuning::kWorthSharingNs);
   if (ranges < members) ranges = members;
-  if (ranges > kPiecesPerThread * members) ranges = kPiecesPerThread * members;
+  if (ranges > tuning::kPiecesPerThread * members) ranges = tuning::kPiecesPerThread * members;
   const std::uint64_t longest = (tasks + ranges - 1) / ranges;
   std::uint64_t part = RememberedTaskloop::part_of(tasks, rest.first);
   while (rest.first != rest.end) {
@@ -169,11 +166,10 @@ void run_taskloop(Thread* self, Loop& loop, std::uint64_t tasks, bool deferrable
     return;
   }
   LeafCost& cost = self->member->leaf_cost_of(loop.body());
-  if (cost.body == loop.body() && cost.ticks * tasks < taskloop::kWorthSharing)
+  if (cost.body == loop.body() && cost.ticks * tasks < to_ticks(tuning::kWorthSharingNs))
     cost.ticks = taskloop::run_alone(self, loop, range);
   if (range.first != range.end) {
-    const std::uint64_t piece =
-        tasks / (taskloop::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size));
+    const std::uint64_t piece = tasks / (tuning::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size));
     range.most_hidden = piece == 0 ? 1 : piece;
     if (HEARTH_UNLIKELY(self->team->locality != nullptr) &&
         (range.past = past.begin(self, loop.name())) != nullptr) {
@@ -190,8 +186,8 @@ void run_taskloop(Thread* self, Loop& loop, std::uint64_t tasks, bool deferrable
 /// further only there.
 template <class Loop>
 void deal_taskloop(Thread* self, Loop& loop, const TaskloopPlan& plan, const LoopFootprint& footprint) {
-  const std::uint64_t piece =
-      plan.tasks / (taskloop::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size)) + 1;
+  const std::uint64_t piece = plan.tasks / (tuning::kPiecesPerThread * static_cast<std::uint64_t>(self->team->size)) +
+                              1;
   for (std::uint64_t first = 0; first < plan.tasks; first += piece) {
     const std::uint64_t last = (plan.tasks - first < piece ? plan.tasks : first + piece) - 1;
     Task* range = loop.defer(self, {first, last + 1, piece});

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "memory/allocators.h"
 #include "memory/takeover.h"
 #include "policy/task_policy.h"
+#include "policy/tuning.h"
 #include "runtime/binding/places.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/team/implicit_task.h"
@@ -47,11 +49,6 @@ void count_shared_write(std::uint64_t n) {
 #endif
 
 namespace {
-
-constexpr std::int64_t kDefaultSpinNs =
-    2'000'000;  // longer than any serial part worth bridging, shorter than a scheduler tick
-constexpr std::int64_t kScarceSpinNs =
-    3'000;  // under a quota, where time is short: about the cost of a futex round trip
 
 // Start-up has two stages. In the second one the program's tool is at work, which may call the runtime.
 pthread_once_t runtime_once = PTHREAD_ONCE_INIT;
@@ -104,7 +101,7 @@ void read_settings() {
   process.stack_size = s.stack_size;
   process.target_offload.store(s.target_offload, std::memory_order_relaxed);
   process.policy = policy::policy_at(static_cast<std::size_t>(s.policy));
-  process.task_vicinities = s.policy == Policy::home_cache && s.vicinity != 0;
+  process.task_vicinities = process.policy->stays_in_vicinity() && s.vicinity != 0;
   process.weighs_load = process.policy->weighs_load();
   process.shares_own_queues = process.policy->shares_own_queues();
 
@@ -146,9 +143,10 @@ void read_settings() {
   else if (s.wait_policy == WaitPolicy::active && !scarce)
     contention.spin_ns = INT64_MAX;
   else
-    contention.spin_ns = scarce ? kScarceSpinNs : kDefaultSpinNs;
+    contention.spin_ns = scarce ? tuning::kScarceSpinNs : tuning::kSpinNs;
   // KMP_BLOCKTIME before GOMP_SPINCOUNT, of which a turn is about 10 ns.
-  if (s.spin_count >= 0) contention.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * 10;
+  if (s.spin_count >= 0)
+    contention.spin_ns = s.spin_count == INT64_MAX ? INT64_MAX : s.spin_count * tuning::kSpinCountNs;
   if (s.blocktime_us >= 0) contention.spin_ns = s.blocktime_us == INT64_MAX ? INT64_MAX : s.blocktime_us * 1000;
   process.task_cutoff = s.task_cutoff;
 }
@@ -164,6 +162,7 @@ void name_foreign_runtime(void*, const char* path, bool bound) {
 }
 
 void start_runtime() {
+  const ClockReading begin = read_clocks();
   read_settings();
   pthread_key_create(&exit_key, on_thread_exit);
   pthread_atfork(nullptr, nullptr, in_fork_child);
@@ -173,6 +172,7 @@ void start_runtime() {
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
+  set_clock_rate(begin);
   process.initialized.store(true, std::memory_order_release);
   memory::take_over_malloc({.kind = settings().distribute.kind,
                             .least = settings().distribute.least,

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/options.h"
+#include "base/policies.h"
 #include "placement/distribution.h"
 #include "policy/task_policy.h"
 
@@ -30,9 +31,12 @@ enum class TargetOffload : std::uint8_t { default_, mandatory, disabled };
 
 enum class DisplayEnv : std::uint8_t { no, yes, verbose };
 
-// In the order of policy::policy_at().
-enum class Policy : std::uint8_t { locality, work_stealing, central, home_cache, adaptive };
-inline constexpr std::string_view kPolicyNames[] = {"locality", "work-stealing", "central", "home-cache", "adaptive"};
+// In the order of kPolicyNames and of policy::policy_at().
+enum class Policy : std::uint8_t {
+#define HEARTH_POLICY(object, word, meaning) object,
+#include "base/policies.def"
+#undef HEARTH_POLICY
+};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
 inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
 inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices
@@ -60,7 +64,7 @@ struct Settings {
   // Hearth's own.
   bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
   bool warnings = true;  // HEARTH_WARNINGS, KMP_WARNINGS
-  Policy policy = Policy::locality;
+  Policy policy{};       // the first
   policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
   policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
   std::int32_t slowdown = 1;                                       // HEARTH_SLOWDOWN

@@ -13,6 +13,7 @@
 
 #include "base/cacheline.h"
 #include "policy/patience.h"
+#include "policy/shares.h"
 #include "runtime/state/deque.h"
 #include "runtime/state/fork_word.h"
 #include "runtime/sync/event_count.h"
@@ -74,11 +75,7 @@ struct alignas(kCacheLinePair) Member {
   policy::CreatorsTurn creators_turn;
   std::uint32_t turn = 0;
   std::atomic<bool> deals{false};  // has dealt a task that it created, and not looked for one since
-  // Where load is weighed: when it created a task last, how many it had run until then, and how long it takes
-  // for one (ticks; 0: not known).
-  std::uint64_t created_at = 0;
-  std::uint64_t created_served = UINT64_MAX;
-  std::uint64_t create_time = 0;
+  policy::CreationTime creation;  // where load is weighed
   Team* hot_child = nullptr;                      // the team of the last region that this member forked
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound

@@ -10,14 +10,11 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "policy/tuning.h"
 
 namespace hearth::rt {
 
 namespace {
-
-// After this long a waiter is served before newcomers. Long against a critical section and against being
-// descheduled on the way out of one, short against what a person or a time limit notices.
-constexpr std::int64_t kStarving_ns = 1'000'000;
 
 // Two crowds on one futex word, told apart by the kernel's wake mask: a hand-over must wake one that may
 // claim it.
@@ -67,7 +64,7 @@ void Lock::lock_slow() {
     seen = word_.load(std::memory_order_relaxed);
   }
 
-  const std::int64_t patience = clock_ns() + kStarving_ns;
+  const std::int64_t patience = clock_ns() + tuning::kStarvingNs;
   do {
     if ((seen & kLocked) == 0) {
       // With kSleepers: others may have been asleep when the bit was taken away at the unlock that woke us.

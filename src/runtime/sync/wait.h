@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "base/cpu.h"
+#include "policy/tuning.h"
 #include "runtime/sync/event_count.h"
 
 namespace hearth::rt {
@@ -44,16 +45,13 @@ class Spinner {
   void restart() { turns_ = 0, deadline_ = 0; }
 
  private:
-  static constexpr std::uint32_t kLook = 64;
-  static constexpr std::uint32_t kYieldsBeforeSleep = 2;
-  static constexpr std::uint32_t kYield = 1024;  // some 25 us: waits of a busy team never get there
   // More threads want to run than there are CPUs: the awaited one may need this very core.
   static bool crowded() { return contention.busy_threads.load(std::memory_order_relaxed) > contention.cpus; }
   static bool sleeps_at_once() {
     return contention.spin_ns == 0 || (crowded() && contention.spin_ns != INT64_MAX);  // active means never
   }
   bool look_at_clock();
-  const std::uint32_t look_ = sleeps_at_once() ? 1 : kLook;  // a power of two
+  const std::uint32_t look_ = sleeps_at_once() ? 1 : tuning::kTurnsPerLook;  // a power of two
   std::uint32_t turns_ = 0;
   std::int64_t deadline_ = 0;
 };
@@ -69,7 +67,7 @@ enum class Look : std::uint8_t {
 /// what it leaves undone there nobody may do, unless it says too_soon. Then the thread only takes a nap.
 template <class Done, class Help>
 void wait_until(EventCount& events, Done done, Help help) {
-  constexpr timespec kNap = {0, 500'000};
+  constexpr timespec kNap = {0, tuning::kNapNs};
   Spinner spinner;
   while (!done()) {
     if (help(false) == Look::worked) {

@@ -2,7 +2,8 @@
 
 #include <optional>
 
-#include "policy/task_policy.h"
+#include "base/clock.h"
+#include "policy/search.h"
 #include "runtime/locality/dealing.h"
 #include "runtime/locality/machine_view.h"
 #include "runtime/locality/page_checks.h"
@@ -61,7 +62,7 @@ Task* first_at(Thread* self, Location where, Visit visit) {
   return nullptr;
 }
 
-std::uint32_t queued_at(Thread* self, Location where) {
+std::uint32_t count_queued(Thread* self, Location where) {
   std::uint32_t waiting = 0;
   first_at(self, where, [&waiting](Member* member) {
     waiting += member->deque.looks_long();
@@ -71,73 +72,63 @@ std::uint32_t queued_at(Thread* self, Location where) {
 }
 
 template <class Accept>
-Task* steal_at(Thread* self, Location where, Accept accept) {
+Task* steal_from(Thread* self, Location where, Accept accept) {
   return first_at(self, where, [&](Member* member) -> Task* {
     bool lost = false;
     return member->deque.looks_empty() ? nullptr : member->deque.steal_if(accept, lost);
   });
 }
 
-// Algorithm 2 (Muddukrishna et al. 2015, 3.2): first what waits at this location, then the others by rising
-// distance. Tasks in their creator's own queue are stolen when more of them wait than the policy's threshold,
-// tasks that were dealt to their data when may_steal_dealt() says so. Whoever looks in vain looks again later
-// and later. A waiter, whom descendants may keep waiting that lie below every threshold or out of its reach,
-// takes those above it after kPatience such looks, and all after twice as many or before it sleeps.
+// The queues as policy/search.h wants them, for the member that looks.
+template <class Accept>
+struct Searcher {
+  using Found = Task*;
+  Thread* self;
+  Accept accept;
+  Search& search;
+  TeamLocality& all;
+  const Location here;
+  std::optional<policy::DealingNow> dealing;  // summed up once for all locations, and only if tasks wait at some
+
+  policy::SearchRules rules() const { return {*process.policy, machine_view(), process.weighs_load}; }
+  const Location* near() const { return locations_near(here); }
+  bool shares_own_queues() const { return process.shares_own_queues; }
+  std::uint64_t now() const { return counter_ns(); }
+  Task* take_dealt(Location where) { return all.inboxes[where].take(accept); }
+  Task* steal_at(Location where) { return steal_from(self, where, accept); }
+  Task* steal_anywhere() { return steal(self, accept); }
+  std::uint32_t dealt_at(Location where) const { return all.inboxes[where].size(); }
+  std::uint32_t queued_at(Location where) const { return count_queued(self, where); }
+  std::uint32_t waiting() const { return all.dealt(); }
+  std::uint32_t created() const { return all.created(); }
+  std::uint64_t served() const { return self->tasks_served; }
+  policy::FarTasks far_tasks(Location where) {
+    if (!dealing) dealing = dealing_now(all);
+    return rt::far_tasks(all, *dealing, here, where);
+  }
+  bool anything_waits() const { return true; }
+  void left_alone() { search.too_soon = true; }
+  void count_stolen(Location where) {
+    all.inboxes[where].count_stolen(-1);
+    if (here >= 0) all.inboxes[here].count_stolen(1);
+  }
+  // Members of whom nobody knows where they are.
+  Task* last_resort() {
+    if (here >= 0)
+      if (Task* task = steal_from(self, placement::kUnknown, accept)) return task;
+    check_when_idle(all);
+    return nullptr;
+  }
+};
+
 template <class Accept>
 Task* find_by_distance(Thread* self, Accept accept, Search& search) {
-  constexpr std::uint32_t kPatience = 8;
   Member* me = self->member;
   TeamLocality& all = *self->team->locality;
-  Inbox* inboxes = all.inboxes;
-  const Location here = me->location.load(std::memory_order_relaxed);
   end_dealing(all, me);
-  if (here >= 0) {
-    Task* task = inboxes[here].take(accept);
-    if (task == nullptr) task = steal_at(self, here, accept);
-    if (task != nullptr) {
-      if (me->patience.waiting()) me->patience.found_near(ticks());
-      return task;
-    }
-  }
-  if (process.shares_own_queues)
-    if (Task* task = steal(self, accept)) return task;
-  const std::uint64_t now = ticks();
-  if (!search.last_look && me->patience.rests(now)) return nullptr;
-  const policy::MachineView& machine = machine_view();
-  const policy::TaskPolicy& policy = *process.policy;
-  const policy::Idleness idle = me->patience.look(now, all.dealt(), all.created(), self->tasks_served);
-  const bool any = search.last_look || me->patience.looks() > 2 * kPatience;
-  // Summed up once for all locations, and only if tasks wait at some.
-  std::optional<DealingNow> dealing;
-  const auto may_take = [&](Location where, std::uint32_t dealt) {
-    if (!search.waits || (process.weighs_load && !any)) {
-      if (!dealing) dealing = dealing_now(all);
-      return policy.may_steal_dealt(machine, here, where, far_tasks(all, *dealing, here, where), idle);
-    }
-    return any || (me->patience.looks() > kPatience && policy.may_steal(machine, here, where, dealt));
-  };
-  const Location* near = locations_near(here);
-  for (std::int32_t i = here < 0 ? 0 : 1; i < machine.locations; ++i) {
-    const Location where = near[i];
-    const std::uint32_t dealt = inboxes[where].size(), queued = queued_at(self, where);
-    if (queued != 0 && ((any && (search.waits || policy.may_reach(machine, here, where))) ||
-                        policy.may_steal(machine, here, where, queued)))
-      if (Task* task = steal_at(self, where, accept)) return task;
-    if (dealt == 0) continue;
-    if (!may_take(where, dealt)) {
-      search.too_soon = true;
-    } else if (Task* task = inboxes[where].take(accept)) {
-      if (!search.waits) me->patience.steal(idle);
-      inboxes[where].count_stolen(-1);
-      if (here >= 0) inboxes[here].count_stolen(1);
-      return task;
-    }
-  }
-  if (here >= 0)
-    if (Task* task = steal_at(self, placement::kUnknown, accept)) return task;
-  check_when_idle(*self->team->locality);
-  me->patience.rest(ticks());
-  return nullptr;
+  Searcher<Accept> searcher{self, accept, search, all, me->location.load(std::memory_order_relaxed), {}};
+  const policy::Looker looker{.here = searcher.here, .waits = search.waits, .last_look = search.last_look};
+  return policy::find_by_distance(searcher, looker, me->patience);
 }
 
 template <class Accept>

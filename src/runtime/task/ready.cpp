@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "policy/task_policy.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/locality/dealing.h"
@@ -103,13 +104,13 @@ void help_own_location(Thread* self, bool ready) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
   policy::CreatorsTurn& turn = self->member->creators_turn;
   const std::uint64_t task_time = all.task_time(here);
-  turn.created(ticks(), task_time);
+  turn.created(counter_ns(), task_time);
   const Task* creator = self->task;
   while (all.inboxes[here].size() != 0 && turn.has_come(task_time, ready)) {
     Task* task =
         all.inboxes[here].take([creator](const Task* other) { return descends_from(other, creator); });
     if (task != nullptr) run_task(self, task);
-    turn.is_over(ticks(), task_time);  // also if none may run, so that the next look comes no sooner
+    turn.is_over(counter_ns(), task_time);  // also if none may run, so that the next look comes no sooner
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "policy/tuning.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
@@ -18,8 +19,6 @@
 
 namespace hearth::rt {
 namespace {
-
-constexpr std::int64_t kRefusalNs = 1'000'000'000;
 
 struct Pool {
   Lock lock;
@@ -117,7 +116,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
   member->thread = nullptr;
   LockGuard guard(pool.lock);
   --pool.started;
-  pool.refused_until = now_ns() + kRefusalNs;
+  pool.refused_until = now_ns() + tuning::kRefusalNs;
   recycle_thread_object(thread);
   return false;
 }

@@ -1,5 +1,5 @@
-// Where ready tasks go, and how a worker finds its next one: what runtime/task/tasking.cpp and
-// runtime/locality/neighbourhood.cpp do with threads, on one clock.
+// Where ready tasks go, and how a worker finds its next one. The search and the rules of dealing are policy/search.h
+// and policy/dealing.h, which the runtime uses too; here are the queues, on one clock.
 #include <algorithm>
 
 #include "sim/engine/simulation.h"
@@ -41,7 +41,7 @@ policy::LoadView Simulation::load_for(const Worker& worker) {
   if (!weighs_load_) return load;
   load.task_time = task_time(worker.location);
   load.stake_here = inboxes_[static_cast<std::size_t>(worker.location)].stake;
-  load.create_time = worker.create_time;
+  load.create_time = worker.creation.mean();
   load.workers = static_cast<std::uint32_t>(workers_.size());
   load.dealers = dealers_;
   load.wait = wait_;
@@ -50,25 +50,14 @@ policy::LoadView Simulation::load_for(const Worker& worker) {
 }
 
 void Simulation::weigh_locations(std::uint64_t task_time, bool created) {
+  const policy::Load::All all = dealing_now().load(task_time);
   for (std::size_t i = 0; i < inboxes_.size(); ++i) {
     const Inbox& inbox = inboxes_[i];
-    const policy::Load here{.share = inbox.share,
-                            .depth = static_cast<std::int64_t>(inbox.tasks.size()),
-                            .workers = workers_at_[i]};
-    const policy::Load::All all{released_ ? 0 : std::max(dealt_before_, dealt_now_),
-                                static_cast<std::int64_t>(workers_.size()), task_time};
+    const policy::Load here{
+        .share = inbox.share, .depth = static_cast<std::int64_t>(inbox.tasks.size()), .workers = workers_at_[i]};
     wait_[i] = created ? here.wait(all) : here.queue(all);
     guest_wait_[i] = created ? here.guest_wait(all) : wait_[i];
   }
-}
-
-// Time that it has spent on other tasks does not count.
-void Simulation::note_creation(Worker& worker) {
-  if (worker.created_served == worker.served) {
-    worker.create_time = policy::mean_creation(worker.create_time, ticks(now_ - worker.created_at));
-  }
-  worker.created_at = now_;
-  worker.created_served = worker.served;
 }
 
 Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
@@ -92,8 +81,8 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
 void Simulation::note_dealing(Worker& worker) {
   if (worker.deals) return;
   worker.deals = true;
-  if (dealers_++ != 0 || dealt_ != 0) return;
-  for (Inbox& inbox : inboxes_) inbox.share = {.before = released_ ? 0 : inbox.share.dealt};
+  if (!policy::begins_dealing(dealers_++, dealt_)) return;
+  for (Inbox& inbox : inboxes_) inbox.share = policy::next_share(inbox.share, released_);
   dealt_before_ = released_ ? 0 : dealt_now_;
   dealt_now_ = 0;
   released_ = false;
@@ -108,7 +97,7 @@ void Simulation::end_dealing(Worker& worker) {
 bool Simulation::put_in_inbox(TaskIndex task, Location where, bool created) {
   if (where == policy::kHere) return false;
   Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
-  if (inbox.tasks.size() >= kInbox) return false;
+  if (inbox.tasks.size() >= tuning::kInboxRoom) return false;
   inbox.tasks.push_back(task);
   ++dealt_;
   ++result_.deals;
@@ -144,7 +133,7 @@ void Simulation::enqueue(WorkerIndex index, TaskIndex task) {
 
 // One near it; or if anybody may steal from own queues, the nearest that there is.
 void Simulation::wake_for_local(const Worker& worker, TaskIndex task) {
-  if (wake_one(parked_near(worker), task) || !neighbourhood_ || !shares_own_queues_) return;
+  if (wake_one(parked_near(worker), task) || !by_location_ || !shares_own_queues_) return;
   const Location* near = tables_.near(worker.location);
   for (std::int32_t i = 1; i < view_.locations; ++i)
     if (wake_one(places_[static_cast<std::size_t>(near[i])].parked, task)) return;
@@ -239,7 +228,7 @@ void Simulation::look(WorkerIndex index) {
   const Found found = find(index);
   Worker& worker = workers_[index];
   if (found.task == kNobody) {
-    if (looks_again(worker) && !neighbourhood_ && worker.parked) {
+    if (looks_again(worker) && !by_location_ && worker.parked) {
       worker.last_look = now_;
       worker.pause = std::min(2 * worker.pause, longest_pause_);
     }
@@ -274,7 +263,7 @@ Simulation::Found Simulation::find(WorkerIndex index) {
     --places_[static_cast<std::size_t>(worker.location)].queued;
     return {worker.deque.pop_back(), take_};
   }
-  return neighbourhood_ ? find_by_distance(index) : steal_anywhere(index);
+  return by_location_ ? find_by_distance(index) : steal_anywhere(index);
 }
 
 Simulation::Found Simulation::stolen(WorkerIndex thief, TaskIndex task, Location victim) {
@@ -344,81 +333,68 @@ std::uint64_t Simulation::task_time(Location where) const {
   return time;
 }
 
-policy::FarTasks Simulation::far_tasks(Location here, Location where) const {
-  const Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
-  policy::FarTasks far{.depth = static_cast<std::uint32_t>(inbox.tasks.size()),
-                       .task_time = task_time(where),
-                       .dealing = dealers_ != 0,
-                       .workers = workers_at_[static_cast<std::size_t>(where)],
-                       .stake = inbox.stake};
-  policy::Shares shares;
-  shares.all = far.dealing ? dealt_before_ : dealt_now_;
-  shares.workers = static_cast<std::int64_t>(workers_.size());
-  shares.victims = far.dealing ? inbox.share.expects() : inbox.share.has();
-  shares.victim_workers = workers_at_[static_cast<std::size_t>(where)];
-  const policy::Share& own = inboxes_[static_cast<std::size_t>(here)].share;
-  shares.thiefs = far.dealing ? own.expects() : own.has();
-  shares.thief_workers = workers_at_[static_cast<std::size_t>(here)];
-  shares.released = released_;
-  far.surplus = !(far.dealing && released_) && policy::has_surplus(shares);
-  return far;
+policy::DealingNow Simulation::dealing_now() const {
+  return {.dealing = dealers_ != 0,
+          .released = released_,
+          .before = dealt_before_,
+          .dealt = dealt_now_,
+          .workers = static_cast<std::int64_t>(workers_.size())};
 }
 
-// As the runtime's function of the same name: near by first; then, unless it looked a short while ago, far.
+policy::LocationNow Simulation::location_now(Location where) const {
+  const Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
+  return {.share = inbox.share,
+          .depth = static_cast<std::uint32_t>(inbox.tasks.size()),
+          .workers = workers_at_[static_cast<std::size_t>(where)],
+          .task_time = task_time(where),
+          .stake = inbox.stake};
+}
+
+struct Simulation::Searcher {
+  using Found = Simulation::Found;
+  Simulation& s;
+  const WorkerIndex index;
+  Worker& worker = s.workers_[index];
+
+  policy::SearchRules rules() const { return {s.policy_, s.view_, s.weighs_load_}; }
+  const Location* near() const { return s.tables_.near(worker.location); }
+  bool shares_own_queues() const { return s.shares_own_queues_; }
+  std::uint64_t now() const { return ns(s.now_); }
+  Found take_dealt(Location where) { return s.take_dealt(index, where); }
+  Found steal_at(Location where) { return s.steal_at(index, where); }
+  Found steal_anywhere() { return s.steal_anywhere(index); }
+  std::uint32_t dealt_at(Location where) const {
+    return static_cast<std::uint32_t>(s.inboxes_[static_cast<std::size_t>(where)].tasks.size());
+  }
+  std::uint32_t queued_at(Location where) const { return s.places_[static_cast<std::size_t>(where)].queued; }
+  std::uint32_t waiting() const { return s.dealt_; }
+  std::uint32_t created() const { return s.dealt_ever_; }
+  std::uint64_t served() const { return worker.served; }
+  policy::FarTasks far_tasks(Location where) const {
+    const policy::LocationNow own = s.location_now(worker.location);
+    return policy::far_tasks(s.dealing_now(), s.location_now(where), &own);
+  }
+  bool anything_waits() const { return s.queued_ != 0; }
+  void left_alone() const {}
+  void count_stolen(Location where) {
+    --s.inboxes_[static_cast<std::size_t>(where)].share.stolen;
+    ++s.inboxes_[static_cast<std::size_t>(worker.location)].share.stolen;
+  }
+  Found last_resort() const { return {}; }
+};
+
 Simulation::Found Simulation::find_by_distance(WorkerIndex index) {
   Worker& worker = workers_[index];
   end_dealing(worker);
-  Found found = take_dealt(index, worker.location);
-  if (found.task == kNobody) found = steal_at(index, worker.location);
-  if (found.task != kNobody) {
-    if (worker.patience.waiting()) worker.patience.found_near(ticks(now_));
-    return found;
-  }
-  if (shares_own_queues_) {
-    found = steal_anywhere(index);
-    if (found.task != kNobody) return found;
-  }
-  if (worker.patience.rests(ticks(now_))) return {};
-  found = find_far(index);
-  if (found.task == kNobody) {
-    worker.patience.rest(ticks(now_));
+  Searcher searcher{*this, index};
+  const std::uint32_t looks = worker.patience.looks();
+  const Found found = policy::find_by_distance(
+      searcher, {.here = worker.location, .waits = !worker.frames.empty() && !in_barrier(worker)}, worker.patience);
+  if (!found && worker.patience.looks() != looks) {  // it has looked far away
     worker.last_look = now_;
     worker.pause = std::min(2 * worker.pause, longest_pause_);
   }
   return found;
-}
-
-Simulation::Found Simulation::find_far(WorkerIndex index) {
-  Worker& worker = workers_[index];
-  const Location here = worker.location;
-  const bool waits = !worker.frames.empty() && !in_barrier(worker);
-  const policy::MachineView& machine = view_;
-  const policy::Idleness idle = worker.patience.look(ticks(now_), dealt_, dealt_ever_, worker.served);
-  if (queued_ == 0) return {};
-  const bool any = worker.patience.looks() > 2 * kWaiterLooks;
-  const Location* near = tables_.near(here);
-  for (std::int32_t i = 1; i < machine.locations; ++i) {
-    const Location where = near[i];
-    Place& place = places_[static_cast<std::size_t>(where)];
-    Inbox& inbox = inboxes_[static_cast<std::size_t>(where)];
-    const auto dealt = static_cast<std::uint32_t>(inbox.tasks.size());
-    if (place.queued != 0 && ((any && (waits || policy_.may_reach(machine, here, where))) ||
-                              policy_.may_steal(machine, here, where, place.queued)))
-      if (const Found found = steal_at(index, where); found.task != kNobody) return found;
-    if (dealt == 0) continue;
-    const bool may = waits && (any || !weighs_load_)
-                         ? any || (worker.patience.looks() > kWaiterLooks &&
-                                   policy_.may_steal(machine, here, where, dealt))
-                         : policy_.may_steal_dealt(machine, here, where, far_tasks(here, where), idle);
-    if (!may) continue;
-    const Found found = take_dealt(index, where);
-    if (found.task == kNobody) continue;
-    if (!waits) worker.patience.steal(idle);
-    --inbox.share.stolen;
-    ++inboxes_[static_cast<std::size_t>(here)].share.stolen;
-    return found;
-  }
-  return {};
 }
 
 // A creator that is its location's only worker runs a task of it now and then.
@@ -440,7 +416,7 @@ bool Simulation::help_own_location(WorkerIndex index, bool fed) {
       go_on(index, spent, Next::body);
       return true;
     }
-    worker.creators_turn.is_over(ticks(now_), time);
+    worker.creators_turn.is_over(ns(now_), time);
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // Simulation: the state of one simulate(), its workers and its tasks. The body of tasks and the passing of
-// time are in simulation.cpp; queues, dealing and searching in scheduling.cpp. Used by one thread.
+// time are in simulation.cpp, its beginning in setup.cpp; queues, dealing and searching in scheduling.cpp. Used by one
+// thread.
 //
 // A worker is always in one of these states: it waits for a timer (something costs time, or it will look for
 // work), its activity runs in `fluid_`, or it is parked: it has found nothing, and goes on when there is
@@ -11,14 +12,17 @@
 
 #include <vector>
 
+#include "policy/dealing.h"
 #include "policy/machine_tables.h"
 #include "policy/patience.h"
+#include "policy/search.h"
 #include "policy/shares.h"
 #include "policy/task_policy.h"
-#include "sim/engine/engine.h"
+#include "policy/tuning.h"
 #include "sim/cost/fluid.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/page_map.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/queues.h"
 #include "sim/engine/seats.h"
 #include "sim/engine/turns.h"
@@ -36,14 +40,9 @@ class Simulation {
  private:
   using WorkerIndex = std::uint32_t;
   static constexpr TaskIndex kNobody = UINT32_MAX;
-  // The runtime's: tasks that fit into an inbox; how long an idle worker spins before it sleeps; looks after
-  // which one that waits for descendants takes far ones above the threshold, and after twice as many any.
-  static constexpr std::size_t kInbox = std::size_t{1} << 15;
-  static constexpr Time kSpin = 2'000'000'000;
-  static constexpr Time kNap =
-      500'000'000;  // each time that one that leaves far tasks alone has spun so long
-  static constexpr std::uint32_t kWaiterLooks = 8;
-  static constexpr Time kTick = 400;  // of base/cpu.h, which policies count in: 2.5 a nanosecond
+  // policy/tuning.h, in picoseconds.
+  static constexpr Time kSpin = 1000 * tuning::kSpinNs;
+  static constexpr Time kNap = 1000 * tuning::kNapNs;
 
   enum Flag : std::uint8_t {
     kFootprint = 1,    // it declares what it touches
@@ -83,10 +82,7 @@ class Simulation {
     std::uint32_t turn = 0;
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
-    // When it created the last task, what it had served until then, and how long it takes for one (ticks).
-    Time created_at = 0;
-    std::uint64_t created_served = UINT64_MAX;
-    std::uint64_t create_time = 0;
+    policy::CreationTime creation;
     Time idle_since = kNever;  // when it found nothing; kNever: it has something
     Time spins_since = 0;      // it found nothing, or its last nap
     Time last_look = 0;        // far away
@@ -103,7 +99,7 @@ class Simulation {
   struct Inbox {
     Ring<TaskIndex> tasks;
     policy::Share share;
-    std::uint64_t task_time = 0;  // ticks
+    std::uint64_t task_time = 0;  // ns, as policies count
     std::uint64_t stake = 0;
   };
 
@@ -116,10 +112,15 @@ class Simulation {
   struct Found {
     TaskIndex task = kNobody;
     Time cost = 0;
+    explicit operator bool() const { return task != kNobody; }
   };
+  /// One worker's search, as policy/search.h wants it.
+  struct Searcher;
+
+  // setup.cpp
+  void index_tasks();
 
   // simulation.cpp
-  void index_tasks();
   void resume(WorkerIndex index);
   void run_body(WorkerIndex index);
   bool begin_work(WorkerIndex index, const MemoryModel::Demand& demand);
@@ -158,11 +159,10 @@ class Simulation {
     return workers_at_[static_cast<std::size_t>(worker.location)] == 1;
   }
   bool may_deal(TaskIndex task) const {
-    return neighbourhood_ && !alone() && (flags_[task] & kFootprint) != 0;
+    return by_location_ && !alone() && (flags_[task] & kFootprint) != 0;
   }
   policy::LoadView load_for(const Worker& worker);
   void weigh_locations(std::uint64_t task_time, bool created);
-  void note_creation(Worker& worker);
   Location deal(WorkerIndex index, TaskIndex task, bool created);
   placement::Need need_of(TaskIndex task);
   bool put_in_inbox(TaskIndex task, Location where, bool created);
@@ -179,9 +179,9 @@ class Simulation {
   Found steal_at(WorkerIndex index, Location where);
   Found take_dealt(WorkerIndex index, Location where);
   Found find_by_distance(WorkerIndex index);
-  Found find_far(WorkerIndex index);
   Found stolen(WorkerIndex thief, TaskIndex task, Location victim);
-  policy::FarTasks far_tasks(Location here, Location where) const;
+  policy::DealingNow dealing_now() const;
+  policy::LocationNow location_now(Location where) const;
   std::uint64_t task_time(Location where) const;
   void park(WorkerIndex index);
   void unpark(WorkerIndex index);
@@ -192,7 +192,7 @@ class Simulation {
   bool help_own_location(WorkerIndex index, bool fed);
   TaskIndex take_from_inbox(Location where, std::size_t i);
   std::vector<WorkerIndex>& parked_near(const Worker& worker) {
-    return neighbourhood_ ? places_[static_cast<std::size_t>(worker.location)].parked : everybody_parked_;
+    return by_location_ ? places_[static_cast<std::size_t>(worker.location)].parked : everybody_parked_;
   }
   /// At the end of a region the initial thread is one among the others, who may run whatever there is.
   static bool in_barrier(const Worker& worker) {
@@ -201,9 +201,10 @@ class Simulation {
   }
   /// A task has been put in its own queue.
   void wake_for_local(const Worker& worker, TaskIndex task);
-  bool looks_again(const Worker& worker) const { return neighbourhood_ || !worker.frames.empty(); }
+  bool looks_again(const Worker& worker) const { return by_location_ || !worker.frames.empty(); }
 
-  static std::uint64_t ticks(Time time) { return time / kTick; }
+  /// The time of policies.
+  static std::uint64_t ns(Time time) { return time / 1000; }
 
   const Workload& workload_;
   const RunOptions& options_;
@@ -217,7 +218,7 @@ class Simulation {
   std::vector<Seat> seats_;
   std::vector<Location> worker_locations_;
   std::vector<std::uint32_t> workers_at_;
-  bool neighbourhood_ = false;  // tasks are dealt
+  bool by_location_ = false;  // tasks are dealt
   bool one_queue_ = false;
   bool weighs_load_ = false, shares_own_queues_ = false;
   std::uint64_t wait_[placement::kMaxLocations] = {};  // LoadView's

@@ -1,0 +1,144 @@
+// All numbers that were tuned: how long threads search, wait, spin and nap, and what is worth an act of sharing.
+//
+// Times are nanoseconds (base/clock.h converts), "task times" are multiples of how long a task takes where it lies.
+// Each number says where it comes from: *paper* (Muddukrishna, Jonsson, Brorsson 2015), *measured* (docs/results/), or
+// *reasoned* (the argument stands beside it). The runtime and the simulator use the same ones. Constants only.
+#pragma once
+
+#include <cstdint>
+
+namespace hearth::tuning {
+
+inline constexpr std::uint64_t kUs = 1'000, kMs = 1'000'000;
+
+// ---- Looking for far tasks (policy/patience.h, policy/search.h) ----------------------------------------------------
+
+// Pauses between looks in vain, doubled each time. Paper, 3.2: exponential back-off from 1 to 128 us.
+inline constexpr std::uint64_t kFirstPauseNs = 1 * kUs;
+inline constexpr std::uint64_t kLongestPauseNs = 128 * kFirstPauseNs;
+static_assert(kFirstPauseNs > 0 && kLongestPauseNs % kFirstPauseNs == 0);
+// All growing pauses together. An idle worker leaves dealt tasks alone for so long in any case: the next one may be for
+// it. Shorter waits say nothing of whether waiting pays. Reasoned.
+inline constexpr std::uint64_t kBrieflyNs = 2 * kLongestPauseNs - kFirstPauseNs;
+// How many looks in vain a waiter makes before it takes far tasks above the threshold; after twice as many, all. It may
+// wait for tasks below every threshold, so it must take them at some time. Reasoned: the 8 pauses that grow.
+inline constexpr std::uint32_t kWaiterLooks = 8;
+
+// Patience while tasks are being dealt: at first, and at most; task times. Measured (results/locality.md): one creator
+// that deals in the order of its data serves a location for about as many task times as it has blocks.
+inline constexpr std::uint32_t kFirstPatience = 32, kMostPatience = 128;
+// Patience while none are being dealt (quiet patience); task times. Measured.
+inline constexpr std::uint32_t kMostQuietPatience = 16;
+static_assert(kFirstPatience <= kMostPatience);
+// Waiting was worth it if the work that came then took so many times as long. Reasoned: one fifth of the time lost.
+inline constexpr std::uint64_t kWorthOfWaiting = 4;
+// The others keep up with the creator: of at least so many tasks dealt meanwhile no more than one in kKeepUpPart is
+// left. Reasoned: so at most a third of the work is late.
+inline constexpr std::uint32_t kConclusiveTasks = 64, kKeepUpPart = 3;
+// A creator runs so many tasks in a row at most, after a while in which there were none. Reasoned.
+inline constexpr std::uint64_t kMostTurns = 8;
+
+// ---- Stealing dealt tasks: policy `locality` -----------------------------------------------------------------------
+
+inline constexpr std::uint64_t kLongestWaitNs = 400 * kBrieflyNs;      // 102 ms, however long tasks take; reasoned
+inline constexpr std::uint64_t kLongestQuietWaitNs = 20 * kBrieflyNs;  // 5.1 ms, while none are being dealt; measured
+inline constexpr std::uint64_t kLongestDealingPauseNs = 40 * kBrieflyNs;  // 10.2 ms without a new task end a dealing
+// The few tasks that no threshold lets a worker steal: after 1.3 ms and four task times, which is longer than they take
+// unless nobody works there. Reasoned.
+inline constexpr std::uint64_t kStuckNs = 5 * kBrieflyNs;
+inline constexpr std::uint64_t kStuckTasks = 4;
+inline constexpr std::uint64_t kUnknownTaskNs = 4 * kBrieflyNs;  // until a task has ended; reasoned: 1 ms
+static_assert(kBrieflyNs <= kLongestQuietWaitNs && kStuckNs <= kLongestWaitNs);
+
+// ---- What dealing costs and gains: policies `locality` and `adaptive` ----------------------------------------------
+
+// A task that is dealt costs so much more than one that stays in its creator's own queue: the inbox, the cache lines of
+// its descriptor, whom it wakes. Measured.
+inline constexpr std::uint64_t kDealNs = 300;
+// And one that is stolen. Measured.
+inline constexpr std::uint64_t kStealNs = 500;
+// What a byte costs more from one step of distance (a tenth of the local latency) further away: 64 bytes come in about
+// 8 ns more, and a core has some 10 lines under way. Reasoned.
+inline constexpr std::uint64_t kBytesPerStepAndNs = 80;
+
+// Policy `adaptive`; all measured on its tuning set (results/adaptive.md).
+inline constexpr double kLeastGainPart = 1.0 / 256;  // of a task: less is not worth the freedom to run it anywhere
+inline constexpr double kEvenly = 0.1;           // a place that is better than most by less is no place
+inline constexpr std::uint64_t kSlackTasks = 2;  // tasks of uneven length make waits of so many by chance
+inline constexpr double kBrieflyInLosses = 8;    // leaves tasks alone for so many times what stealing one costs
+inline constexpr double kPatienceInLosses = 2;   // while none are being dealt
+inline constexpr double kStuckInBrieflies = 5;
+inline constexpr double kUnknownTaskInLosses = 4;  // how long a task takes until one has ended
+inline constexpr double kMuchLost = 0.5;           // patience is in full where a task loses so much of its time
+static_assert(kLeastGainPart < 1 && kEvenly < 1 && kMuchLost > 0 && kMuchLost <= 1);
+
+// ---- Surplus and load (policy/shares.h) ----------------------------------------------------------------------------
+
+// surplus <=> has > (1 + 1/16) part, and has - thief's > part / 8. Where tasks release others: has > (1 + 1/8) part,
+// and thief's < its part. Less is within what creators and single tasks make of any dealing. Measured.
+inline constexpr std::int64_t kSurplusPart = 16, kSurplusOverThief = 8, kSurplusWhereReleased = 8;
+// What waits beyond (1 + 1/8) of a location's part makes a task wait there. Measured.
+inline constexpr std::int64_t kLoadPart = 8;
+// Of fewer tasks for each worker a part means nothing. Reasoned.
+inline constexpr std::int64_t kTellingTasks = 4;
+// Running means follow a new value by a quarter; the first creation counts as no more than this, since the creator may
+// have lost its CPU. Reasoned.
+inline constexpr std::uint64_t kMeanFollows = 4;
+inline constexpr std::uint64_t kMostFirstCreationNs = 10 * kUs;
+// What policies that weigh load are shown is so old at most: little work against reading all inboxes. Measured.
+inline constexpr std::uint64_t kLoadsRefreshNs = 50 * kUs;
+
+// ---- Inboxes and what is known of pages (runtime/locality/, memory/page_map.h) -------------------------------------
+
+// Tasks that fit into an inbox; beyond that the creator puts them into its own queue. Reasoned: 256 KiB.
+inline constexpr std::uint32_t kInboxRoom = 1u << 15;
+// A worker without work asks the kernel about pages so often. Reasoned: a question takes some us.
+inline constexpr std::uint64_t kIdleCheckNs = 100 * kMs;
+// Answers of the kernel age by this tick, and are asked for again when they are older than so many. Reasoned: balancing
+// by the kernel moves pages within seconds.
+inline constexpr std::int64_t kPageMapTickNs = 100 * std::int64_t{kMs};
+inline constexpr std::uint32_t kPageMapOldTicks = 10;
+
+// ---- Spinning, sleeping, napping (runtime/sync/) -------------------------------------------------------------------
+
+// Before a waiting thread sleeps: longer than any serial part worth bridging, shorter than a scheduler's tick; under a
+// quota, where time is short, about the cost of a futex round trip. Measured (results/speed.md).
+inline constexpr std::int64_t kSpinNs = 2 * std::int64_t{kMs};
+inline constexpr std::int64_t kScarceSpinNs = 3 * std::int64_t{kUs};
+// An idle worker that leaves tasks alone naps: nobody will tell it that its patience is over. Reasoned.
+inline constexpr std::int64_t kNapNs = 500 * std::int64_t{kUs};
+// Turns of a spin loop: between looks at the clock, and between yields (some 25 us: waits of a busy team never get
+// there); powers of two. Measured.
+inline constexpr std::uint32_t kTurnsPerLook = 64, kTurnsPerYield = 1024;
+static_assert((kTurnsPerLook & (kTurnsPerLook - 1)) == 0 && (kTurnsPerYield & (kTurnsPerYield - 1)) == 0);
+static_assert(kTurnsPerYield % kTurnsPerLook == 0);
+// In a crowd, before a thread sleeps: often the awaited one needs this CPU for a moment only. Measured.
+inline constexpr std::uint32_t kYieldsBeforeSleep = 2;
+// A waiter for a lock is served before newcomers after this long: long against a critical section and against losing
+// the CPU on the way out of one, short against what a person or a time limit notices. Reasoned.
+inline constexpr std::int64_t kStarvingNs = 1 * std::int64_t{kMs};
+// A turn of GOMP_SPINCOUNT. libgomp's own turn is a pause instruction and a load.
+inline constexpr std::int64_t kSpinCountNs = 10;
+
+// ---- Starting threads (runtime/team/pool.cpp) ----------------------------------------------------------------------
+
+// The system refused a thread: it is not asked again for so long. Reasoned.
+inline constexpr std::int64_t kRefusalNs = 1'000 * std::int64_t{kMs};
+
+// ---- Loops and taskloops (runtime/loop/, runtime/task/taskloop_range.h) --------------------------------------------
+
+// A reserve that is used up sooner is doubled: short beside what a late thread would lose, long beside an atomic.
+// Measured (bench/overhead).
+inline constexpr std::uint64_t kShortReserveNs = 4'800;
+// A member leaves parts of other locations alone for so many looks, then for one part in kLoopWaitPart of the time that
+// the loop has taken so far, and no longer than this. Measured (results/locality.md).
+inline constexpr std::uint32_t kLoopLooks = 8;
+inline constexpr std::uint64_t kLoopWaitPart = 16;
+inline constexpr std::uint64_t kLongestLoopWaitNs = 20 * kShortReserveNs;
+// What it costs to have a part of a taskloop stolen and to wait for it: less is not worth sharing. Measured.
+inline constexpr std::uint64_t kWorthSharingNs = 4 * kUs;
+// A thread that is busy with one task hides the rest of its piece, so pieces are a small part of its share. Reasoned.
+inline constexpr std::uint64_t kPiecesPerThread = 16;
+static_assert(kShortReserveNs > 0 && kLoopWaitPart > 0 && kWorthSharingNs > 0 && kPiecesPerThread > 0);
+
+}  // namespace hearth::tuning
