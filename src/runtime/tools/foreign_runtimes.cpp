@@ -282,7 +282,9 @@ void append(const char* path, const Line& line) {
 }  // namespace
 
 void visit_foreign_runtimes(ForeignVisitor visit, void* context) {
-  Search search;
+  // Static: a program's first region may have little stack. Called by one thread at a time, see the header.
+  static Search search;
+  search.count = 0;
   search_process(search);
   for (int i = 0; i < search.count; ++i) visit(context, search.found[i].path, search.found[i].bound);
 }

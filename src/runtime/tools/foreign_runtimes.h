@@ -23,7 +23,7 @@ void verify_report(std::uint64_t regions, std::uint64_t tasks);
 /// Calls `visit` for each OpenMP runtime in the process that is not this library: objects that define
 /// GOMP_parallel or
 /// __kmpc_fork_call. `bound` tells whether calls of some object go to it. Takes the loader's lock; not from a
-/// signal handler.
+/// signal handler, and not by two threads at once.
 using ForeignVisitor = void (*)(void* context, const char* path, bool bound);
 void visit_foreign_runtimes(ForeignVisitor visit, void* context);
 
