@@ -66,6 +66,37 @@ class Rooms(unittest.TestCase):
         self.assertEqual(self.check({}).returncode, 1)
 
 
+class Orders(unittest.TestCase):
+    LOAD = "word.load(std::memory_order_acquire);\n"
+
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "a.cpp").write_text(text)
+            return run(TOOLS / "check-orders", folder)
+
+    def test_an_order_whose_partner_is_named_passes(self):
+        self.assertEqual(self.check("// Pairs with the store in put().\n" + self.LOAD).returncode, 0)
+
+    def test_an_order_without_a_partner_fails_and_names_file_and_line(self):
+        result = self.check("// Fast.\n" + self.LOAD)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a.cpp:2: acquire", result.stdout)
+
+    def test_a_comment_far_above_is_too_far(self):
+        self.assertEqual(self.check("int x;\n// Pairs with put().\n" + "x = 1;\n" * 20 + self.LOAD).returncode, 1)
+
+    def test_the_files_head_may_speak_for_all(self):
+        text = "// A queue.\n//\n// Orders: load() and put().\n#include <atomic>\n" + "int x;\n" * 20 + self.LOAD
+        self.assertEqual(self.check(text).returncode, 0)
+
+    def test_relaxed_and_comments_are_no_sites(self):
+        text = "// memory_order_acquire\n" * 2 + "int x;\n" * 20 + "word.load(std::memory_order_relaxed);\n"
+        self.assertEqual(self.check(text + "// Pairs with it.\n" + self.LOAD).returncode, 0)
+
+    def test_an_empty_tree_is_no_success(self):
+        self.assertEqual(self.check("").returncode, 1)
+
+
 class Docs(unittest.TestCase):
     def check(self, **pages):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 #include "runtime/locality/dealing.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "runtime/locality/footprint.h"
@@ -79,6 +80,8 @@ Location deal(Thread* self, Task* task, bool created) {
   Waits waits;
   if (HEARTH_UNLIKELY(process.weighs_load)) weigh_locations(self, created, waits, load);
   const Location chosen = process.policy->deal(view, need, here, load);
+  HEARTH_ASSERT(chosen == policy::kHere || (chosen >= 0 && chosen < all.locations), "policy %s names location %d of %d",
+                process.policy->name(), chosen, all.locations);
   if (HEARTH_UNLIKELY(process.weighs_load) && chosen != policy::kHere)
     all.inboxes[chosen].note_stake(waits.stake);
   if (HEARTH_UNLIKELY(decisions::on))

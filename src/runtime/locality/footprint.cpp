@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "memory/owners.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/locality/probe_word.h"
@@ -159,6 +160,7 @@ void give_back(Footprint* footprint) {
 }
 
 void attach(Task* task, Footprint* footprint) {
+  HEARTH_ASSERT(!task->is(kTaskFootprint), "the task %p has a footprint already", static_cast<void*>(task));
   task->footprint = footprint;
   task->flags |= kTaskFootprint;
 }
@@ -169,6 +171,7 @@ Footprint* make_footprint(Task* task, std::size_t count) {
   if (count == 0 || task->is(kTaskFootprint)) return nullptr;
   Footprint* footprint = allocate(count);
   if (footprint == nullptr) return nullptr;
+  HEARTH_ASSERT(count <= footprint->room, "%zu ranges in room for %u", count, footprint->room);
   footprint->count = static_cast<std::uint32_t>(count);
   attach(task, footprint);
   return footprint;
@@ -262,6 +265,8 @@ void resolve(Footprint& footprint, placement::Need& need) {
 
 void drop_footprint(Task* task) {
   Footprint* footprint = task->footprint;
+  HEARTH_ASSERT(task->is(kTaskFootprint) && footprint->count <= footprint->room, "%u ranges in room for %u",
+                footprint->count, footprint->room);
   if (footprint->untouched) {
     // Its pages are where the task ran, if it has touched them. The kernel knows; on a pretended machine, and
     // of the caches of a node, nobody else.

@@ -1,5 +1,6 @@
 #include "runtime/locality/inbox.h"
 
+#include "base/assert.h"
 #include "policy/tuning.h"
 
 namespace hearth::rt {
@@ -20,6 +21,8 @@ bool Inbox::put(Task* task, bool created) {
     capacity_ = capacity;
     first_ = 0;
   }
+  HEARTH_ASSERT(size < capacity_ && (capacity_ & (capacity_ - 1)) == 0, "%u tasks in room for %u", size, capacity_);
+  HEARTH_ASSERT_INVARIANT(lock_.is_locked(), "a task is put without the lock; there are %u", size);
   at(size) = task;
   count_shared_write(2);
   size_.store(size + 1, std::memory_order_relaxed);

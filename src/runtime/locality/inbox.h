@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "placement/need.h"
 #include "policy/shares.h"
@@ -78,8 +79,11 @@ class alignas(kCacheLinePair) Inbox {
     lock_.lock();
     Task* task = nullptr;
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
+    HEARTH_ASSERT(size <= capacity_ && capacity_ <= kMost, "%u tasks in room for %u", size, capacity_);
     for (std::uint32_t i = 0; i < size; ++i) {
       Task* candidate = at(i);
+      HEARTH_ASSERT(candidate != nullptr && !candidate->is(kTaskFree), "entry %u of %u is no task that waits: %p", i,
+                    size, static_cast<void*>(candidate));
       if (!accept(candidate)) continue;
       task = candidate;
       for (; i > 0; --i) at(i) = at(i - 1);

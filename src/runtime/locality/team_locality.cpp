@@ -32,12 +32,13 @@ void free_team_locality(TeamLocality* locality) {
 }
 
 void TeamLocality::count_worker(Location where, int difference) {
-  // Sequentially consistent: of several that change the number, the last one to look sees the last number.
+  // All sequentially consistent. The partners are this function's own accesses in other threads: of several that
+  // change the number, the last one to look sees the last number, and its bit is the one that stays.
   std::atomic<std::uint32_t>& number = workers[where];
   number.fetch_add(static_cast<std::uint32_t>(difference), std::memory_order_seq_cst);
   const std::uint64_t bit = std::uint64_t{1} << where;
   bool any;
-  do {
+  do {  // these pair with their like in other threads, as above
     any = number.load(std::memory_order_seq_cst) != 0;
     if (any != ((staffed.load(std::memory_order_seq_cst) & bit) != 0)) {
       count_shared_write();
@@ -46,6 +47,7 @@ void TeamLocality::count_worker(Location where, int difference) {
       else
         staffed.fetch_and(~bit, std::memory_order_seq_cst);
     }
+    // Sequentially consistent, as above: whoever changed the number after this look looks itself.
   } while (any != (number.load(std::memory_order_seq_cst) != 0));
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint64_t kBits = 64;
 
 // The zeroed words of the construct, made by whichever member comes first.
 Word* shared_words(WorkShare* share, std::uint64_t count) {
-  void* seen = share->flags.load(std::memory_order_acquire);
+  void* seen = share->flags.load(std::memory_order_acquire);  // pairs with the release below
   if (seen == nullptr) {
     void* mine = std::calloc(count, sizeof(Word));
     if (mine == nullptr)
@@ -121,6 +121,7 @@ void rows_wait(Thread* self, const std::uint64_t* indices) {
   if (loop.doacross == nullptr) return;
   const Word& row = words_of(loop)[indices[0] * loop.doacross_shape[0]];
   const std::uint64_t inner = inner_index(loop, indices);
+  // Acquire pairs with the release in rows_post(): what the row has done so far is seen.
   wait_until(self->team->events,
              [&] { return row.load(std::memory_order_acquire) > inner || construct_cancelled(self); });
   if (events::active()) events::doacross(self, ompt_dependence_type_sink, indices, loop.doacross_dims);
@@ -166,6 +167,7 @@ void points_wait(Thread* self, const std::int64_t* values) {
   if (loop.doacross == nullptr || !point_index(loop, values, index)) return;
   const Word& word = words_of(loop)[index / kBits];
   const std::uint64_t bit = std::uint64_t{1} << index % kBits;
+  // Acquire pairs with the release in points_post().
   wait_until(self->team->events,
              [&] { return (word.load(std::memory_order_acquire) & bit) != 0 || construct_cancelled(self); });
   if (events::active())

@@ -128,10 +128,12 @@ bool choose(Thread* self) {
       // Several members may do so at once, all alike.
       if (chosen.load(std::memory_order_relaxed) == seen) {
         remember_as(memory.loops[index], loop, homes);
-        memory.keys[index].store(key, std::memory_order_release);
+        memory.keys[index].store(key, std::memory_order_release);  // pairs with the acquire in the search above
       }
     }
     count_shared_write();
+    // Release pairs with the acquire load above, in the members that come later; they see the homes even if another
+    // member has filled them in, whose key this one has acquired.
     if (chosen.compare_exchange_strong(seen, loop.instance << 8 | index, std::memory_order_acq_rel,
                                        std::memory_order_acquire)) {
       seen = loop.instance << 8 | index;

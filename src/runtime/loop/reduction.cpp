@@ -35,8 +35,9 @@ bool combine_tree(Thread* self, void* data, void (*combine)(void*, void*)) {
   HEARTH_ASSERT(mine.load(std::memory_order_relaxed) == nullptr, "what member %d gave last, %p, was not combined yet",
                 tid, mine.load(std::memory_order_relaxed));
   count_shared_write();
-  mine.store(data, std::memory_order_release);
+  mine.store(data, std::memory_order_release);  // pairs with the parent's acquire above
   team->events.notify_all();
+  // Acquire pairs with the parent's release above: it has read the data, which are in this member's frame.
   wait_until(team->events, [&] { return mine.load(std::memory_order_acquire) == nullptr; });
   return false;
 }

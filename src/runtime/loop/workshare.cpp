@@ -125,7 +125,7 @@ void* share_memory(Thread* self, std::size_t bytes) {
     std::free(loop.own_memory);
     return loop.own_memory = zeroed();
   }
-  void* seen = loop.share->memory.load(std::memory_order_acquire);
+  void* seen = loop.share->memory.load(std::memory_order_acquire);  // pairs with the release below
   if (seen != nullptr) return seen;
   void* mine = zeroed();
   count_shared_write();

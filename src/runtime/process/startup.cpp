@@ -173,6 +173,7 @@ void start_runtime() {
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
   set_clock_rate(begin);
+  // Pairs with the acquire in at_exit(), which another thread may run. Whoever calls in is ordered by pthread_once().
   process.initialized.store(true, std::memory_order_release);
   memory::take_over_malloc({.kind = settings().distribute.kind,
                             .least = settings().distribute.least,
@@ -199,7 +200,7 @@ void start_tools() {
   introduce_starter();
   display_at_start(display_facts());
   tools_starter.store(0, std::memory_order_relaxed);
-  started.store(true, std::memory_order_release);
+  started.store(true, std::memory_order_release);  // pairs with the acquire in initialize()
 }
 
 // A program that asks for a display gets it, even if it never calls the runtime; and malloc is taken over
@@ -209,7 +210,7 @@ void start_tools() {
 }
 
 [[gnu::destructor]] void at_exit() {
-  if (!process.initialized.load(std::memory_order_acquire)) return;
+  if (!process.initialized.load(std::memory_order_acquire)) return;  // pairs with start_runtime()
   check::finish();
   events::close_tool();
   decisions::finish();
@@ -241,6 +242,7 @@ void events::close_tool() {
 }
 
 void initialize() {
+  // Pairs with the release in start_tools(): all that the start has written is seen.
   if (HEARTH_LIKELY(started.load(std::memory_order_acquire))) return;
   pthread_once(&runtime_once, start_runtime);
   // The tool calls from its initializer, or from a region there, whose threads are known. All others wait, or

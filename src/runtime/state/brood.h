@@ -46,6 +46,7 @@ struct Brood {
     if (spawned == 0) return true;
     const std::uint64_t h = here.load(std::memory_order_relaxed);
     if (finished_of(h) == spawned) return true;
+    // Pairs with the release in count_in_brood(): what children did on other threads is seen. `here` is our own.
     const std::uint64_t e = elsewhere.load(std::memory_order_acquire);
     HEARTH_ASSERT(finished_of(h) + finished_of(e) <= spawned, "%u and %u of %u children have finished", finished_of(h),
                   finished_of(e), spawned);
@@ -54,6 +55,7 @@ struct Brood {
   /// For anybody, once `spawned` cannot change any more.
   bool all_complete() const {
     if (spawned == 0) return true;
+    // Both acquires pair with the releases in count_in_brood(), of the owner and of other threads.
     const std::uint64_t h = here.load(std::memory_order_acquire);
     return complete_of(h) == spawned ||
            complete_of(h) + complete_of(elsewhere.load(std::memory_order_acquire)) == spawned;

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <atomic>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/cpu.h"
 #include "runtime/sync/shared_writes.h"
@@ -44,15 +46,22 @@ class alignas(kCacheLinePair) Deque {
 
   /// Owner only. False when memory for a larger ring is refused; the caller then runs the task itself.
   bool push(Task* task) {
+    [[maybe_unused]] const OwnersTurn turn(*this);
     const std::int64_t b = bottom_.load(std::memory_order_relaxed);
+    HEARTH_ASSERT(task != nullptr && cached_top_ <= b,
+                  "the deque has its top at %" PRId64 " and its bottom at %" PRId64, cached_top_, b);
     Ring* ring = ring_.load(std::memory_order_relaxed);
     if (HEARTH_UNLIKELY(ring == nullptr || b - cached_top_ >= ring->capacity)) {
+      // Pairs with the thief's compare-and-swap of top_: it has read its entry before this push writes there again.
       cached_top_ = top_.load(std::memory_order_acquire);
       if (ring == nullptr || b - cached_top_ >= ring->capacity) {
         ring = grow(ring, b);
         if (ring == nullptr) return false;
       }
     }
+    HEARTH_ASSERT_INVARIANT(b - top_.load(std::memory_order_relaxed) < ring->capacity,
+                            "%" PRId64 " tasks in a ring of %" PRId64, b - top_.load(std::memory_order_relaxed),
+                            ring->capacity);
     ring->at(b).store(task, std::memory_order_relaxed);
     // Pairs with the acquire load of bottom_ in steal(): the thief sees the entry and the task's fields.
     bottom_.store(b + 1, std::memory_order_release);
@@ -63,6 +72,7 @@ class alignas(kCacheLinePair) Deque {
   /// one).
   template <class Accept>
   Task* pop_if(Accept accept) {
+    [[maybe_unused]] const OwnersTurn turn(*this);
     std::int64_t b = bottom_.load(std::memory_order_relaxed);
     if (b <= cached_top_ && b <= (cached_top_ = top_.load(std::memory_order_relaxed))) return nullptr;
     Ring* ring = ring_.load(std::memory_order_relaxed);
@@ -71,6 +81,7 @@ class alignas(kCacheLinePair) Deque {
     if (!accept(task)) return nullptr;
     std::int64_t t;
 #ifdef HEARTH_TSAN
+    // In place of the fence below: pairs with the sequentially consistent loads in steal_if().
     bottom_.exchange(b, std::memory_order_seq_cst);
     t = top_.load(std::memory_order_seq_cst);
 #else
@@ -80,10 +91,13 @@ class alignas(kCacheLinePair) Deque {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     t = top_.load(std::memory_order_relaxed);
 #endif
+    HEARTH_ASSERT(cached_top_ <= t && t <= b + 1,
+                  "the top went from %" PRId64 " to %" PRId64 ", the bottom is %" PRId64, cached_top_, t, b);
     cached_top_ = t;
     if (HEARTH_LIKELY(t < b)) return task;
     if (t == b) {
       count_shared_write();
+      // Pairs with the thieves' compare-and-swap in steal_if(): one of them takes the last entry.
       if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
         task = nullptr;
       cached_top_ = b + 1;
@@ -99,6 +113,7 @@ class alignas(kCacheLinePair) Deque {
   template <class Accept>
   Task* steal_if(Accept accept, bool& lost) {
 #ifdef HEARTH_TSAN
+    // In place of the fence below: pairs with the exchange in pop_if().
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     const std::int64_t b = bottom_.load(std::memory_order_seq_cst);
 #else
@@ -115,6 +130,7 @@ class alignas(kCacheLinePair) Deque {
       lost = true;
       return nullptr;
     }
+    HEARTH_ASSERT(task != nullptr, "entry %" PRId64 " was stolen, and is empty", t);
     return task;
   }
 
@@ -147,7 +163,29 @@ class alignas(kCacheLinePair) Deque {
   };
   static constexpr std::int64_t kFirstCapacity = 256;
 
+  // Where assertions are on: no two threads are in the owner's functions at once.
+  class OwnersTurn {
+   public:
+    explicit OwnersTurn([[maybe_unused]] Deque& deque) {
+#if HEARTH_ASSERT_LEVEL > 0
+      deque_ = &deque;
+      const bool taken = deque.owner_is_in_.exchange(true, std::memory_order_relaxed);
+      HEARTH_ASSERT(!taken, "two threads use the deque at %p as its owners", static_cast<void*>(&deque));
+#endif
+    }
+    OwnersTurn(const OwnersTurn&) = delete;
+    OwnersTurn& operator=(const OwnersTurn&) = delete;
+#if HEARTH_ASSERT_LEVEL > 0
+    ~OwnersTurn() { deque_->owner_is_in_.store(false, std::memory_order_relaxed); }
+
+   private:
+    Deque* deque_;
+#endif
+  };
+
   Ring* grow(Ring* old, std::int64_t b) {
+    HEARTH_ASSERT(old == nullptr || b - cached_top_ <= old->capacity, "%" PRId64 " tasks in a ring of %" PRId64,
+                  b - cached_top_, old->capacity);
     const std::int64_t capacity = old == nullptr ? kFirstCapacity : old->capacity * 2;
     auto* ring = static_cast<Ring*>(
         std::malloc(sizeof(Ring) + static_cast<std::size_t>(capacity) * sizeof(std::atomic<Task*>)));
@@ -156,7 +194,7 @@ class alignas(kCacheLinePair) Deque {
     ring->capacity = capacity;
     for (std::int64_t i = cached_top_; i < b; ++i)
       ring->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
-    ring_.store(ring, std::memory_order_release);
+    ring_.store(ring, std::memory_order_release);  // pairs with the acquire load in steal_if(): the entries are there
     return ring;
   }
 
@@ -164,6 +202,9 @@ class alignas(kCacheLinePair) Deque {
   std::atomic<std::int64_t> bottom_{0};
   std::int64_t cached_top_ = 0;  // the owner's last look at top_, never ahead of it
   std::atomic<Ring*> ring_{nullptr};
+#if HEARTH_ASSERT_LEVEL > 0
+  std::atomic<bool> owner_is_in_{false};
+#endif
   // The thieves' line, apart so that stealing does not slow the owner's pushes.
   alignas(kCacheLinePair) std::atomic<std::int64_t> top_{0};
 };

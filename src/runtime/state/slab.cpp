@@ -99,6 +99,7 @@ void return_chain(Thread* home, Task* head, Task* tail) {
   do {
     tail->next_free = old;
     count_shared_write();
+    // Release pairs with the acquire in reclaim(): the owner sees the chain, and nobody uses the descriptors any more.
   } while (!home->slab.returned.compare_exchange_weak(old, head, std::memory_order_release,
                                                       std::memory_order_relaxed));
 }

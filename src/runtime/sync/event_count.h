@@ -57,7 +57,7 @@ class alignas(kCacheLinePair) EventCount {
     if (!asleep_after_fence()) return;
     if (rather_all) return wake_all();
     count_shared_write();
-    word_.fetch_add(1, std::memory_order_release);
+    word_.fetch_add(1, std::memory_order_release);  // pairs with the acquire load in announce()
     if (futex_wake(word_, 1) == 0)
       wake_all();  // nobody was left: the next notifier shall not ask the kernel again
   }

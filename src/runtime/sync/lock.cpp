@@ -1,4 +1,7 @@
 // The contended half of Lock: spin, sleep, starve, hand over. lock.h tells the word's bits and the protocol.
+//
+// Orders: as lock.h tells. Taking the lock, or claiming it when it is handed over, is an acquire operation on the word;
+// it pairs with the release operation that freed it or handed it over.
 #include "runtime/sync/lock.h"
 
 #include <cerrno>

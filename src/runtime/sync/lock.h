@@ -16,8 +16,10 @@
 //
 // No wake-up is lost: a waiter sleeps only while the word has the value it saw, and every value with a waiter
 // in it sends unlock() down the slow path. Whoever acquires after having slept sets `sleepers` again, since
-// others may still sleep. Orders: acquiring is an acquire operation, unlocking a release operation on the
-// word; nothing else is promised.
+// others may still sleep.
+//
+// Orders: acquiring is an acquire operation, unlocking a release operation on the word; they pair with each other, and
+// nothing else is promised.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 #include "runtime/task/create.h"
 
+#include "base/assert.h"
 #include "runtime/task/ready.h"
 #include "runtime/task/wait.h"
 #include "runtime/tools/decisions.h"
@@ -37,6 +38,10 @@ void adopt(Thread* self, Task* task) {
         [&](bool last_look) { return help_descendants(self, parent, last_look); });
     brood->open(self);
   }
+  HEARTH_ASSERT(brood->owner.load(std::memory_order_relaxed) == self,
+                "thread %d makes a child, and the brood belongs to another thread", self->gtid);
+  HEARTH_ASSERT(task->parent.load(std::memory_order_relaxed) == parent && !task->is(kTaskFree),
+                "the child %p, flags %#x, is not of the current task", static_cast<void*>(task), task->flags);
   brood->add();
   task->brood = brood;
   if (events::active()) tell_creation(self, task);

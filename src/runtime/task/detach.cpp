@@ -1,8 +1,9 @@
 #include "runtime/task/detach.h"
 
+#include "base/assert.h"
+#include "runtime/sync/wait.h"
 #include "runtime/task/finish.h"
 #include "runtime/tools/events.h"
-#include "runtime/sync/wait.h"
 
 namespace hearth::rt {
 namespace {
@@ -25,6 +26,8 @@ void fulfill_event(Thread* self, Task* task) {
     events::task_schedule(
         self, task, state == kDetachRunning ? ompt_task_early_fulfill : ompt_task_late_fulfill, nullptr);
   state = kDetachRunning;
+  // Release pairs with the acquire of who finishes the task or waits for its event (state/detach_state.h, task/run.cpp).
+  // Acquire, also when it fails: pairs with the end of the body, or with finish_discarded(), whose work goes on here.
   if (task->detach_state.compare_exchange_strong(state, kDetachFulfilled, std::memory_order_acq_rel,
                                                  std::memory_order_acquire))
     team->events.notify_all();  // an undeferred task's thread may sleep until this
@@ -32,11 +35,13 @@ void fulfill_event(Thread* self, Task* task) {
     finish_task(self, task, true);
   else if (state == kDetachDiscarded)
     free_task(self, task);
-  outside.fetch_sub(1, std::memory_order_release);
+  HEARTH_ASSERT(state != kDetachFulfilled, "the event of the task %p is fulfilled twice", static_cast<void*>(task));
+  outside.fetch_sub(1, std::memory_order_release);  // pairs with the acquire in wait_for_outside_fulfillers()
 }
 
 void wait_for_outside_fulfillers() {
   Spinner spinner;
+  // Pairs with the release in fulfill_event(): nobody touches the team after that.
   while (outside.load(std::memory_order_acquire) != 0)
     if (!spinner.turn()) yield_cpu();
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "policy/search.h"
 #include "runtime/locality/dealing.h"
@@ -134,6 +135,8 @@ Task* find_by_distance(Thread* self, Accept accept, Search& search) {
 template <class Accept>
 Task* find_task(Thread* self, Accept accept, Search& search) {
   Team* team = self->team;
+  HEARTH_ASSERT(self->member->thread == self && self->member->team == team,
+                "thread %d looks for a task in the place of another", self->gtid);
   if (HEARTH_UNLIKELY(team->shared_queue.size.load(std::memory_order_relaxed) != 0)) {
     if (Task* task = take_from_shared_queue(team->shared_queue, accept)) return task;
   }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/task/depend.h"
 
@@ -36,13 +37,22 @@ Task* count_in_brood(Thread* self, Task* task, std::uint64_t what) {
     // Release: pairs with the acquire in all_complete(), by which a barrier's primary thread sees the task's
     // effects.
     brood->here.store(brood->here.load(std::memory_order_relaxed) + what, std::memory_order_release);
+    HEARTH_ASSERT(Brood::complete_of(brood->here.load(std::memory_order_relaxed)) <= brood->spawned &&
+                      Brood::finished_of(brood->here.load(std::memory_order_relaxed)) <= brood->spawned,
+                  "of %u children %u have finished and %u are complete", brood->spawned,
+                  Brood::finished_of(brood->here.load(std::memory_order_relaxed)),
+                  Brood::complete_of(brood->here.load(std::memory_order_relaxed)));
     if (HEARTH_UNLIKELY(self->member->in_barrier)) self->team->events.notify_all();
     return nullptr;
   }
   Task* parent = task->parent.load(std::memory_order_relaxed);
   Team* team = task->team;
   count_shared_write();
+  // Release pairs with the acquires in all_finished() and all_complete(): the task's effects are seen. Acquire pairs with
+  // the releases of the other children and of close_brood(): who completes a closed brood recycles its task after them.
   const std::uint64_t now = brood->elsewhere.fetch_add(what, std::memory_order_acq_rel) + what;
+  HEARTH_ASSERT((now & Brood::kClosed) == 0 || static_cast<std::int32_t>(Brood::complete_of(now)) <= 0,
+                "%u more children of a closed brood are complete than there were", Brood::complete_of(now));
   // Nothing of the brood is read any more: if another task completes last, its owner's descriptor is
   // recycled.
   if ((now & Brood::kClosed) != 0) return Brood::complete_of(now) == 0 ? parent : nullptr;
@@ -66,12 +76,16 @@ void complete_task(Thread* self, Task* task, std::uint64_t what) {
 // brood closed, and the last descendant to complete takes over.
 bool close_brood(Brood& brood) {
   if (HEARTH_LIKELY(brood.all_complete())) return true;
+  HEARTH_ASSERT((brood.elsewhere.load(std::memory_order_relaxed) & Brood::kClosed) == 0,
+                "a brood of %u is closed twice", brood.spawned);
   brood.owner.store(nullptr, std::memory_order_relaxed);
   // From now on the high half counts up to zero, modulo 2^32: what is missing.
   const std::uint64_t add =
       Brood::kClosed +
       (std::uint64_t{Brood::complete_of(brood.here.load(std::memory_order_relaxed)) - brood.spawned} << 32);
   count_shared_write();
+  // Pairs with count_in_brood(). Release: the last descendant recycles the task after this. Acquire: should they all have
+  // come first, this thread does, after them.
   const std::uint64_t now = brood.elsewhere.fetch_add(add, std::memory_order_acq_rel) + add;
   return Brood::complete_of(now) == 0;
 }

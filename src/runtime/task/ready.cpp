@@ -3,10 +3,11 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "policy/task_policy.h"
-#include "runtime/locality/team_locality.h"
 #include "runtime/locality/dealing.h"
+#include "runtime/locality/team_locality.h"
 #include "runtime/task/run.h"
 #include "runtime/task/shared_queue.h"
 #include "runtime/task/wait.h"
@@ -46,6 +47,9 @@ inline void note_tasked(Team* team) {
 
 inline void push_to_own_deque(Thread* self, Task* task) {
   Team* team = task->team;
+  HEARTH_ASSERT(self->member->thread == self && team == self->team && !task->is(kTaskFree),
+                "thread %d pushes the task %p, flags %#x, to a deque that is not its own", self->gtid,
+                static_cast<void*>(task), task->flags);
   if (HEARTH_UNLIKELY(team->one_queue || task->priority != 0) ||
       HEARTH_UNLIKELY(!self->member->deque.push(task)))
     push_to_shared_queue(team->shared_queue, task);

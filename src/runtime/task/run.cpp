@@ -1,14 +1,13 @@
 #include "runtime/task/run.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "runtime/task/finish.h"
-#include "runtime/state/cancelled.h"
-#include "runtime/locality/load.h"
 #include "runtime/locality/footprint.h"
-#include "runtime/state/process.h"
+#include "runtime/locality/load.h"
 #include "runtime/state/cancelled.h"
 #include "runtime/state/detach_state.h"
+#include "runtime/state/process.h"
 #include "runtime/task/finish.h"
 #include "runtime/task/wait.h"
 #include "runtime/tools/check.h"
@@ -21,6 +20,7 @@ namespace {
 // task.
 [[gnu::noinline]] bool event_is_fulfilled(Thread* self, Task* task) {
   if (task->is(kTaskWaitForEvent)) {
+    // Acquire pairs with the release in fulfill_event().
     wait_until(
         self->team->events,
         [&] { return task->detach_state.load(std::memory_order_acquire) == kDetachFulfilled; },
@@ -52,6 +52,9 @@ namespace {
 
 void run_task(Thread* self, Task* task) {
   Task* const outer = self->task;
+  HEARTH_ASSERT(self == tls_thread && self->member->thread == self, "thread %d runs a task for another", self->gtid);
+  HEARTH_ASSERT(!task->is(kTaskFree) && task->team == self->team, "the task %p, flags %#x, is free or of another team",
+                static_cast<void*>(task), task->flags);
   task->children.open(self);
   self->task = task;
   const std::uint64_t served = ++self->tasks_served;

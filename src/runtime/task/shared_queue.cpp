@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/assert.h"
+
 namespace hearth::rt {
 namespace {
 
@@ -30,6 +32,14 @@ void sift_down(SharedQueue& q, std::uint32_t i, std::uint32_t size) {
   }
 }
 
+// In the heap; 0: none. Under the lock.
+[[maybe_unused]] std::uint32_t first_out_of_order(const SharedQueue& q) {
+  const std::uint32_t size = q.size.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 1; i < size; ++i)
+    if (before(q, i, (i - 1) / 2)) return i;
+  return 0;
+}
+
 }  // namespace
 
 void push_to_shared_queue(SharedQueue& queue, Task* task) {
@@ -49,10 +59,15 @@ void push_to_shared_queue(SharedQueue& queue, Task* task) {
   sift_up(queue, size);
   count_shared_write(3);
   queue.size.store(size + 1, std::memory_order_relaxed);
+  HEARTH_ASSERT_STRUCTURE(first_out_of_order(queue) == 0, "entry %u of %u comes before the one above it",
+                          first_out_of_order(queue), size + 1);
   queue.lock.unlock();
 }
 
 Task* remove_from_shared_queue(SharedQueue& queue, std::uint32_t i) {
+  HEARTH_ASSERT(queue.lock.is_locked(), "entry %u is removed from the queue without the lock", i);
+  HEARTH_ASSERT(i < queue.size.load(std::memory_order_relaxed), "entry %u of %u", i,
+                queue.size.load(std::memory_order_relaxed));
   const std::uint32_t last = queue.size.load(std::memory_order_relaxed) - 1;
   Task* task = queue.heap[i];
   swap_entries(queue, i, last);
@@ -62,6 +77,8 @@ Task* remove_from_shared_queue(SharedQueue& queue, std::uint32_t i) {
   }
   count_shared_write(3);
   queue.size.store(last, std::memory_order_relaxed);
+  HEARTH_ASSERT_STRUCTURE(first_out_of_order(queue) == 0, "entry %u of %u comes before the one above it",
+                          first_out_of_order(queue), last);
   return task;
 }
 

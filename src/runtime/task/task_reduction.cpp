@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/sync/wait.h"
 
@@ -120,13 +121,14 @@ void begin_workshare_reductions(Thread* self, std::uintptr_t* data, std::atomic<
   static char being_made;
   void* first = nullptr;
   count_shared_write();
-  if (share->compare_exchange_strong(first, &being_made, std::memory_order_acq_rel,
-                                     std::memory_order_acquire)) {
+  // Relaxed: the mark says who makes the memory, and publishes nothing.
+  if (share->compare_exchange_strong(first, &being_made, std::memory_order_relaxed)) {
     link_arrays(data, around, [threads](std::uintptr_t* d) { allocate(d, threads); });
     share->store(data, std::memory_order_release);  // pairs with the acquire below
     self->team->events.notify_all();
     return;
   }
+  // Pairs with the release above: the array is filled in.
   wait_until(self->team->events,
              [&] { return (first = share->load(std::memory_order_acquire)) != &being_made; });
   auto* from = static_cast<const std::uintptr_t*>(first);
@@ -189,6 +191,8 @@ Reductions* make_reductions(Copies* copies, bool shared, const ReductionItem* it
 }
 
 char* own_copy(Thread* self, Reductions* reductions, std::size_t i) {
+  HEARTH_ASSERT(self->tid < reductions->copies->threads && i < reductions->count,
+                "variable %zu of %zu, thread %d of %d", i, reductions->count, self->tid, reductions->copies->threads);
   std::atomic<char*>& slot = reductions->copies->at(i, self->tid);
   char* copy = slot.load(std::memory_order_relaxed);
   if (HEARTH_LIKELY(copy != nullptr)) return copy;
@@ -213,7 +217,7 @@ void combine(Reductions* reductions) {
   for (std::size_t i = 0; i < reductions->count; ++i) {
     const ReductionItem& item = reductions->items()[i];
     for (std::int32_t tid = 0; tid < copies->threads; ++tid) {
-      char* copy = copies->at(i, tid).load(std::memory_order_acquire);
+      char* copy = copies->at(i, tid).load(std::memory_order_acquire);  // pairs with the release in own_copy()
       if (copy == nullptr) continue;
       item.combine(item.shared, copy);
       if (item.fini != nullptr) item.fini(copy);
@@ -241,7 +245,7 @@ Taskgroup* begin_shared_reductions(Thread* self, bool worksharing, const Reducti
   Taskgroup* group = taskgroup_begin(self);
   group->worksharing = true;
   std::atomic<void*>& shared = self->team->task_reductions[worksharing];
-  void* found = shared.load(std::memory_order_acquire);
+  void* found = shared.load(std::memory_order_acquire);  // pairs with the release below
   if (found == nullptr) {
     Copies* mine = make_copies(self, count);
     count_shared_write();
@@ -262,7 +266,9 @@ void end_shared_reductions(Thread* self, bool worksharing) {
   // Acquire and release pair among the members: the last one sees all copies.
   Copies* copies = reductions->copies;
   const std::int32_t last = copies->threads - 1;  // read first: the last member frees the copies
-  if (copies->left.fetch_add(1, std::memory_order_acq_rel) == last) {
+  const std::int32_t left = copies->left.fetch_add(1, std::memory_order_acq_rel);
+  HEARTH_ASSERT(left <= last, "%d members of %d have ended the construct", left + 1, last + 1);
+  if (left == last) {
     // The barrier that follows the construct orders this before the next one.
     self->team->task_reductions[worksharing].store(nullptr, std::memory_order_relaxed);
     combine(reductions);
@@ -281,7 +287,8 @@ void* private_copy(Thread* self, Taskgroup* group, void* variable) {
         return own_copy(self, reductions, i);
       const std::size_t size = reductions->items()[i].size;
       for (std::int32_t tid = 0; tid < reductions->copies->threads; ++tid)
-        if (is_inside(address, reductions->copies->at(i, tid).load(std::memory_order_acquire), size))
+        // Relaxed: the address is compared, and not followed.
+        if (is_inside(address, reductions->copies->at(i, tid).load(std::memory_order_relaxed), size))
           return own_copy(self, reductions, i);
     }
   }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/task/task_reduction.h"
 #include "runtime/task/wait.h"
@@ -25,6 +26,8 @@ Taskgroup* taskgroup_begin(Thread* self) {
 void taskgroup_end(Thread* self) {
   Task* task = self->task;
   Taskgroup* group = task->group;
+  HEARTH_ASSERT(group != nullptr && group->task == task && group->brood.owner.load(std::memory_order_relaxed) == self,
+                "thread %d ends a taskgroup that the current task has not begun", self->gtid);
   if (events::active()) events::sync_wait(self, ompt_sync_region_taskgroup, ompt_scope_begin);
   wait_until(
       self->team->events,

@@ -41,7 +41,7 @@ void announce(std::atomic<std::uint64_t>& where, std::uint64_t word, bool pendin
                 "the last arrival was %#" PRIx64 ", this one is %#" PRIx64, where.load(std::memory_order_relaxed),
                 word);
   count_shared_write();
-  where.store(word | std::uint64_t{pending}, std::memory_order_release);
+  where.store(word | std::uint64_t{pending}, std::memory_order_release);  // pairs with arrived() and joined()
 }
 
 // The tree for large teams: groups of kFlat by thread number, their leaders in groups again. Calls
@@ -103,6 +103,7 @@ bool wait_for_team(Thread* self, bool cancellable) {
   HEARTH_ASSERT(me->thread == self && !me->in_barrier && self->task == &me->implicit && tid < team->size,
                 "member %d of %d%s is in a barrier%s", tid, int{team->size},
                 self->task == &me->implicit ? "" : ", with an explicit task,", me->in_barrier ? " already" : "");
+  // Acquire pairs with the release in cancel().
   auto give_up = [&] { return cancellable && team->cancel.load(std::memory_order_acquire) != 0; };
   if (give_up()) return true;
 
@@ -147,7 +148,7 @@ bool wait_for_team(Thread* self, bool cancellable) {
                     "the last release was of barrier %" PRIu64 ", this one is of %" PRIu64,
                     me->release.load(std::memory_order_relaxed) >> 1, bare >> 1);
       count_shared_write();
-      me->release.store(bare, std::memory_order_release);
+      me->release.store(bare, std::memory_order_release);  // pairs with the acquire of those below, as above
       team->events.notify_all();
     }
   }

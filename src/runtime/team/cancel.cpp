@@ -57,6 +57,7 @@ bool cancel(Thread* self, CancelKind kind) {
 
 bool cancellation_point(Thread* self, CancelKind kind) {
   if (!settings().cancellation) return false;
+  // Pairs with the release in cancel().
   bool cancelled = self->team->cancel.load(std::memory_order_acquire) != 0;
   if (kind == CancelKind::loop || kind == CancelKind::sections)
     cancelled = cancelled || workshare_cancelled(self);

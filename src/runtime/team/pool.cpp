@@ -143,7 +143,7 @@ void drain_pool() {
     LockGuard guard(pool.lock);
     before = pool.started;
     for (Thread* thread = pool.idle; thread != nullptr; thread = thread->next_idle, --before) {
-      thread->retire.store(true, std::memory_order_release);
+      thread->retire.store(true, std::memory_order_release);  // pairs with the acquire in worker_main()
       thread->parked.notify_one();
     }
     pool.idle = nullptr;

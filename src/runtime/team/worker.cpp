@@ -43,6 +43,7 @@ void serve_team(Thread* self, Member* member) {
   bool told = false;  // an OMPT tool knows of an implicit task that is still in its last barrier
   for (;;) {
     std::uint64_t go = seen;
+    // Pairs with the release in begin_region() and disband(): the fork line and what it leads to are seen.
     auto called = [&] { return (go = team->fork.go.load(std::memory_order_acquire)) != seen; };
     const bool took_part = self->tid < ForkWord{seen}.size();
     wait_until(team->go_events, called, [&](bool last_look) {

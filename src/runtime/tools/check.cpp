@@ -184,6 +184,7 @@ void start() {
 void task_begin(Thread* self, Task* task) {
   if (!task->is(kTaskFootprint)) without.fetch_add(1, std::memory_order_relaxed);
   Thread* nobody = nullptr;
+  // Acquire pairs with the release of who watched before, in task_end().
   if (watcher.load(std::memory_order_relaxed) != self &&
       !watcher.compare_exchange_strong(nobody, self, std::memory_order_acquire, std::memory_order_relaxed)) {
     unwatched.fetch_add(task->is(kTaskFootprint), std::memory_order_relaxed);

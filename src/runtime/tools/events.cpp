@@ -335,7 +335,7 @@ void task_dependences(Thread*, Task* task, const Dependence* list, std::size_t c
 
 ompt_task_status_t status_after_body(const Task* task) {
   const bool detached = task->is(kTaskDetachable | kTaskProxy) &&
-                        task->detach_state.load(std::memory_order_acquire) == kDetachRunning;
+                        task->detach_state.load(std::memory_order_relaxed) == kDetachRunning;  // for the tool alone
   return detached ? ompt_task_detach : ompt_task_complete;
 }
 

@@ -108,7 +108,7 @@ void protect(const Interval& what, int protection) {
 
 const Area* area_of(std::uint64_t address) {
   for (const auto& areas : state->areas)
-    for (int i = 0; i < areas.count.load(std::memory_order_acquire); ++i)
+    for (int i = 0; i < areas.count.load(std::memory_order_acquire); ++i)  // pairs with the release in add_area()
       if (areas.at[i].contains(address)) return &areas.at[i];
   return nullptr;
 }
