@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/wait.h"
@@ -117,6 +118,8 @@ void set_mask(const topology::CpuMask& mask, const char* what) {
 
 void bind_to(Thread* self, std::int32_t place) {
   if (place == self->bound_place || (place < 0 && self->bound_place < 0)) return;
+  HEARTH_ASSERT(self == tls_thread && place < place_count(), "thread %d is bound to place %d of %d", self->gtid, place,
+                place_count());
   if (place >= 0)
     set_mask(places->list[static_cast<std::size_t>(place)], "the place");
   else
@@ -201,6 +204,10 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
       member.place = binding.place;
       member.place_first = static_cast<std::int32_t>(binding.partition.first);
       member.place_count = static_cast<std::int32_t>(binding.partition.count);
+      HEARTH_ASSERT(member.place < place_count() && member.place_first >= 0 && member.place_first < place_count() &&
+                        member.place_count >= 1 && member.place_count <= place_count(),
+                    "member %d of %d gets place %d and the %d from %d on, of %d", i, wanted.size, member.place,
+                    member.place_count, member.place_first, place_count());
     }
     member.placing = decision;
   }

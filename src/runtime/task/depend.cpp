@@ -1,5 +1,6 @@
 #include "runtime/task/depend.h"
 
+#include "base/assert.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/state/dependence.h"
 #include "runtime/sync/wait.h"
@@ -29,6 +30,7 @@ struct Edges {
     if (events::active() && told != nullptr) events::task_dependence(self, source->task, told);
     DependLink* link = take_link(sink);
     link->sink = sink;
+    // Acquire, here and when the exchange fails: pairs with the closing exchange in release_dependences(), as in finished().
     DependLink* head = source->successors.load(std::memory_order_acquire);
     do {
       if (HEARTH_UNLIKELY(head == kClosed)) {  // acquired, as in finished()
@@ -49,7 +51,9 @@ struct Edges {
     if (count == 0) return true;
     const std::int32_t taken = DependNode::kCreator - count;
     // Acquire pairs with the release in release_dependences().
-    return sink->waiting_for.fetch_sub(taken, std::memory_order_acq_rel) == taken;
+    const std::int32_t before = sink->waiting_for.fetch_sub(taken, std::memory_order_acq_rel);
+    HEARTH_ASSERT(before >= taken, "of %d predecessors %d have finished", count, DependNode::kCreator - before);
+    return before == taken;
   }
 };
 
@@ -92,10 +96,20 @@ void enter(DependTable* table, DependNode* node, const Dependence& dependence, E
   add(table, entry.current, node);
 }
 
+// Every address is found again where it stands.
+[[maybe_unused]] std::uint32_t count_entries(const DependTable& table) {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < table.capacity; ++i)
+    count += table.entries[i].used && find(&table, table.entries[i].address) == &table.entries[i];
+  return count;
+}
+
 }  // namespace
 
 void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count) {
   DependTable*& table = self->task->depends;
+  HEARTH_ASSERT(self->task->children.owner.load(std::memory_order_relaxed) == self,
+                "thread %d uses the table of a task that another thread runs", self->gtid);
   if (events::active()) events::task_dependences(self, task, list, count);
   if (HEARTH_UNLIKELY(wants_footprints(self))) {
     const bool stated = task->is(kTaskFootprint);
@@ -117,6 +131,8 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
   Edges edges{self, node, task};
   for (std::size_t i = 0; i < count; ++i) enter(table, node, list[i], edges);
   unuse(table, node);
+  HEARTH_ASSERT_STRUCTURE(count_entries(*table) == table->used, "%u entries of the table are used, %u are counted",
+                          count_entries(*table), table->used);
   const bool ready = edges.close();
   if (ready) make_ready(self, task);
   if (HEARTH_UNLIKELY(self->team->locality != nullptr)) help_own_location(self, ready);
@@ -145,6 +161,7 @@ void wait_as(Thread* self, const Dependence* list, std::size_t count, Task* told
     else
       edges.from(joins(entry, list[i].kind) ? entry.previous : entry.current);
   }
+  // Acquire pairs with the release in release_dependences(): what the predecessors wrote is seen.
   if (!edges.close())
     wait_until(
         self->team->events, [&] { return node.waiting_for.load(std::memory_order_acquire) == 0; },
@@ -170,6 +187,7 @@ void wait_for_dependences(Thread* self, const Dependence* list, std::size_t coun
 
 void* successors_of(const Task* task) {
   if (!task->is(kTaskHasDepend)) return nullptr;
+  // Pairs with the release in Edges::from(): the links are whole.
   DependLink* link = task->node->successors.load(std::memory_order_acquire);
   return link == kClosed ? nullptr : link;
 }
@@ -180,6 +198,8 @@ void release_dependences(Thread* self, Task* task, bool by_event) {
   count_shared_write();
   // Release: what the task wrote is seen by those who find it finished. Acquire: the links.
   DependLink* link = node->successors.exchange(kClosed, std::memory_order_acq_rel);
+  HEARTH_ASSERT(link != kClosed && node->task == task, "the task %p finishes twice, or with the node of %p",
+                static_cast<void*>(task), static_cast<void*>(node->task));
   // Newest first, so that the oldest is the one that this thread's deque gives out next.
   while (link != nullptr) {
     DependLink* const next = link->next;
@@ -188,7 +208,11 @@ void release_dependences(Thread* self, Task* task, bool by_event) {
     Task* const ready = sink->task;
     Team* const waiter = sink->waiter;
     count_shared_write();
-    if (sink->waiting_for.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    // Pairs with its like in those who finish other predecessors, and with close(). Release: what this task wrote comes
+    // before the sink. Acquire: who comes last has seen what all the others wrote, and hands it on with the sink.
+    const std::int32_t waiting = sink->waiting_for.fetch_sub(1, std::memory_order_acq_rel);
+    HEARTH_ASSERT(waiting >= 1, "a predecessor finishes for a task that waits for %d", waiting);
+    if (waiting == 1) {
       if (HEARTH_UNLIKELY(ready == nullptr))
         waiter->events.notify_all();
       else if (HEARTH_UNLIKELY(by_event))

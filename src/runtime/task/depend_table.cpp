@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace hearth::rt {
@@ -144,6 +145,7 @@ void give_back(DependTable* table, DependNode* node) {
   do {
     node->next_free = old;
     count_shared_write();
+    // Release pairs with the acquire in make_node(): the owner sees the list, and that nobody uses the node any more.
   } while (!table->returned.compare_exchange_weak(old, node, std::memory_order_release,
                                                   std::memory_order_relaxed));
 }
@@ -173,6 +175,8 @@ DependEntry* make_entry(DependTable* table, DependEntry* entry, const void* addr
     make_room(table);
     entry = find(table, address);
   }
+  HEARTH_ASSERT(!entry->used && table->used * 4 <= table->capacity * 3, "%u of %u entries of the table are used",
+                table->used, table->capacity);
   entry->used = true;
   entry->address = address;
   entry->kind = DependKind::out;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/cpu.h"
 #include "runtime/state/dependence.h"
@@ -125,6 +126,8 @@ void find_free_nodes(DependTable* table);
 inline DependNode* make_node(DependTable* table, Task* task) {
   if (HEARTH_UNLIKELY(table->free == nullptr)) find_free_nodes(table);
   DependNode* node = table->free;
+  HEARTH_ASSERT(node->table_uses == 0 && node->more_links == nullptr,
+                "a node from the free list stands in %u sets of the table", node->table_uses);
   table->free = node->next_free;
   node->waiting_for.store(DependNode::kCreator, std::memory_order_relaxed);
   node->parties.store(2, std::memory_order_relaxed);
@@ -150,7 +153,9 @@ void give_back(DependTable* table, DependNode* node);
 inline bool let_go(DependNode* node) {
   if (node->parties.load(std::memory_order_acquire) == 1) return true;
   count_shared_write();
-  return node->parties.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const std::uint32_t parties = node->parties.fetch_sub(1, std::memory_order_acq_rel);
+  HEARTH_ASSERT(parties == 1 || parties == 2, "a node that %u parties hold is let go", parties);
+  return parties == 1;
 }
 
 /// The task lets go of its node, by any thread: the second of the two parties returns it.
@@ -164,6 +169,8 @@ inline void let_go_of_node(Thread* self, Task* parent, DependNode* node) {
 
 /// A set of the table, or the creator, does not use the node any more.
 inline void unuse(DependTable* table, DependNode* node) {
+  HEARTH_ASSERT(node->table_uses != 0, "a node leaves the table, and stands nowhere in it: %p",
+                static_cast<void*>(node));
   if (--node->table_uses == 0 && let_go(node)) keep(table, node);
 }
 

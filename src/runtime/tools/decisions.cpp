@@ -8,12 +8,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/kept_file.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
-#include "runtime/sync/lock.h"
-#include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
+#include "runtime/sync/lock.h"
 #include "topology/current.h"
 
 namespace hearth::rt::decisions {
@@ -38,6 +39,8 @@ void give_up(const char* what) {
 }
 
 void write_all(const char* text, std::size_t length) {
+  HEARTH_ASSERT(lock.is_locked() && state == State::open,
+                "%zu bytes of the log are written without its lock, or in state %d", length, static_cast<int>(state));
   if (!file.write(text, length)) give_up("cannot be written any more");
 }
 
