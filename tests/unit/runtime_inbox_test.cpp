@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/tuning.h"
 #include "runtime/state/task.h"
 
 namespace hearth::rt {
@@ -52,9 +53,9 @@ TEST(Inbox, GrowsWhileItsOldestEntryStandsInTheMiddle) {
 TEST(Inbox, RefusesMoreTasksThanItsMost) {
   Inbox inbox;
   Task task;
-  for (std::uint32_t i = 0; i < Inbox::kMost; ++i) ASSERT_TRUE(inbox.put(&task, true));
+  for (std::uint32_t i = 0; i < tuning::kInboxRoom; ++i) ASSERT_TRUE(inbox.put(&task, true));
   EXPECT_FALSE(inbox.put(&task, true));
-  EXPECT_EQ(inbox.size(), Inbox::kMost);
+  EXPECT_EQ(inbox.size(), tuning::kInboxRoom);
   EXPECT_EQ(inbox.take(kAny), &task);
   EXPECT_TRUE(inbox.put(&task, true));
 }

@@ -12,6 +12,7 @@
 #include "placement/need.h"
 #include "policy/shares.h"
 #include "policy/task_policy.h"
+#include "policy/tuning.h"
 #include "runtime/state/task.h"
 #include "runtime/sync/lock.h"
 #include "runtime/sync/shared_writes.h"
@@ -79,7 +80,7 @@ class alignas(kCacheLinePair) Inbox {
     lock_.lock();
     Task* task = nullptr;
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
-    HEARTH_ASSERT(size <= capacity_ && capacity_ <= kMost, "%u tasks in room for %u", size, capacity_);
+    HEARTH_ASSERT(size <= capacity_ && capacity_ <= tuning::kInboxRoom, "%u tasks in room for %u", size, capacity_);
     for (std::uint32_t i = 0; i < size; ++i) {
       Task* candidate = at(i);
       HEARTH_ASSERT(candidate != nullptr && !candidate->is(kTaskFree), "entry %u of %u is no task that waits: %p", i,
