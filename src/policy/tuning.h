@@ -5,6 +5,7 @@
 // *reasoned* (the argument stands beside it). The runtime and the simulator use the same ones. Constants only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace hearth::tuning {
@@ -140,5 +141,12 @@ inline constexpr std::uint64_t kWorthSharingNs = 4 * kUs;
 // A thread that is busy with one task hides the rest of its piece, so pieces are a small part of its share. Reasoned.
 inline constexpr std::uint64_t kPiecesPerThread = 16;
 static_assert(kShortReserveNs > 0 && kLoopWaitPart > 0 && kWorthSharingNs > 0 && kPiecesPerThread > 0);
+
+// ---- The cut-off (runtime/task/ready.h) ----------------------------------------------------------------------------
+
+// Tasks with more data than kLargeTaskBytes wait only as far as all of them fit into kWaitingBytes: a quarter of the
+// private cache of a server's core, or less. 256 tasks, the cut-off by number, of kLargeTaskBytes fill it. Reasoned.
+inline constexpr std::size_t kWaitingBytes = 256 * 1024;
+inline constexpr std::size_t kLargeTaskBytes = 1024;
 
 }  // namespace hearth::tuning

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "placement/need.h"
+#include "policy/tuning.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread.h"
 
@@ -36,10 +37,8 @@ inline bool is_deferred_alone(Thread* self, const Task* task) {
 /// How many tasks with `payload` bytes of data may wait in their creator's queue: as many as HEARTH_TASK_CUTOFF says, and
 /// of large ones no more than fit into the part of the cache that waiting tasks may take. 0: any number.
 inline std::int32_t cutoff_for(std::size_t payload) {
-  constexpr std::size_t kWaitingBytes = std::size_t{256} << 10;  // an eighth of the private cache of today's cores, or more
-  constexpr std::size_t kLarge = 1024;                           // of these, 256 fill that part
-  if (HEARTH_LIKELY(payload <= kLarge) || process.task_cutoff == 0) return process.task_cutoff;
-  const std::size_t fit = kWaitingBytes / payload + 1;
+  if (HEARTH_LIKELY(payload <= tuning::kLargeTaskBytes) || process.task_cutoff == 0) return process.task_cutoff;
+  const std::size_t fit = tuning::kWaitingBytes / payload + 1;
   return fit < static_cast<std::size_t>(process.task_cutoff) ? static_cast<std::int32_t>(fit) : process.task_cutoff;
 }
 
