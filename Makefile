@@ -1,48 +1,60 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench conformance numa-test numa-bench papers adaptive install clean setup
+.PHONY: build tests demo test bench conformance numa-test numa-bench papers adaptive fuzzers install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD := build/$(PRESET)
+# Options of CMake, such as -DHEARTH_WERROR=ON.
+CMAKE_ARGS ?=
+FULL := -DHEARTH_TESTS=ON -DHEARTH_BENCH=ON -DHEARTH_FUZZ=ON $(CMAKE_ARGS)
 
 setup:
 	@tools/setup
 
+# What a user runs: the command, the library and what it loads into programs. Nothing else.
 build: setup
-	@tools/build $(PRESET) -j$(JOBS)
+	@tools/build $(PRESET) $(CMAKE_ARGS) -j$(JOBS)
 
-demo: build
-	@tools/demo
+# The programs of the tests, without running them.
+tests:
+	@tools/setup test
+	@tools/build $(PRESET) $(FULL) -j$(JOBS) --target all tests benchmarks fuzzers
 
-test: build
+test: tests
 	@ctest --preset $(PRESET) $(CTEST_ARGS)
 
+fuzzers:
+	@tools/setup test
+	@tools/build $(PRESET) $(FULL) -j$(JOBS) --target fuzzers
+
+demo: build
+	@tools/setup bench
+	@tools/demo
+
 bench: build
+	@tools/setup bench
 	bench/run $(BENCH_ARGS)
 
-conformance: setup
+conformance: build
 	@tools/setup conformance
-	@tools/build $(PRESET) -j$(JOBS)
 	tests/conformance/run $(CONFORMANCE_ARGS)
 
-numa-test: setup
+numa-test: build
 	@tools/setup numa
-	@tools/build $(PRESET) -j$(JOBS)
 	tests/numa/run test --hearth $(BUILD) $(NUMA_ARGS)
 
-numa-bench: setup
+numa-bench: build
 	@tools/setup numa
-	@tools/build $(PRESET) -j$(JOBS)
 	tests/numa/run bench --hearth $(BUILD) $(NUMA_ARGS)
 
 papers: setup
-	@tools/build $(PRESET) -j$(JOBS) --target papers
+	@tools/build $(PRESET) -DHEARTH_BENCH=ON $(CMAKE_ARGS) -j$(JOBS) --target papers
 	@bench/papers/run --program $(BUILD)/bin/papers $(PAPERS_ARGS)
 
 adaptive: setup
-	@tools/build $(PRESET) -j$(JOBS) --target adaptive
+	@tools/build $(PRESET) -DHEARTH_BENCH=ON $(CMAKE_ARGS) -j$(JOBS) --target adaptive
 	@bench/adaptive/run --program $(BUILD)/bin/adaptive $(ADAPTIVE_ARGS)
 
 install: build

@@ -10,6 +10,9 @@
 #
 # hearth_unit_test(<name> SOURCES <files> [LIBRARIES <targets>])
 #   One GoogleTest program bin/tests/<name>; each of its tests is a ctest of its own, labelled "unit".
+#
+# hearth_gather(<target> <folder>)
+#   A target that builds whatever the folder and those below it add to their own `all`.
 include(GoogleTest)
 
 function(hearth_room room)
@@ -58,4 +61,25 @@ function(hearth_unit_test name)
   target_link_libraries(${name} PRIVATE hearth_tool_flags ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 120)
+endfunction()
+
+function(hearth_targets_of folder out)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(one IN LISTS below)
+    hearth_targets_of("${one}" more)
+    list(APPEND targets ${more})
+  endforeach()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(hearth_gather target folder)
+  hearth_targets_of("${CMAKE_CURRENT_SOURCE_DIR}/${folder}" all)
+  add_custom_target(${target})
+  foreach(one IN LISTS all)
+    get_target_property(excluded ${one} EXCLUDE_FROM_ALL)
+    if(NOT excluded)
+      add_dependencies(${target} ${one})
+    endif()
+  endforeach()
 endfunction()

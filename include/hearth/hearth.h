@@ -1,8 +1,15 @@
 /* Hearth's own calls: data that has a home.
  *
- * For C and C++; Fortran has the module in hearth.f90 beside this file. Link with -fopenmp as ever, or with
- * -lhearth; a program that shall also run on other runtimes declares the calls it uses weak and looks before
- * it calls.
+ * For C and C++; Fortran has the module in hearth.f90 beside this file. Two ways to link:
+ *
+ *   A program that always runs on Hearth, however it is started:
+ *     cc -fopenmp program.c $(pkg-config --cflags --libs hearth)
+ *   or find_package(Hearth) and Hearth::hearth in CMake. By hand: -L DIR -lhearth -Wl,-rpath,DIR, where DIR is the
+ *   folder of libhearth.so. Without the rpath the loader takes the system's libgomp, because the two have the
+ *   same soname, and the program stops with "HEARTH_1.0 not found".
+ *
+ *   A program that also runs on other runtimes: -fopenmp alone. It declares the calls it uses weak, looks
+ *   whether they are there before it calls them, and is started by `hearth run`.
  *
  * Words. A location is a NUMA node that this process may use (a last-level cache of one with
  * HEARTH_LOCATION=llc, a home cache on a modelled manycore), numbered from 0. A unit is what data is

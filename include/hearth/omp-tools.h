@@ -286,26 +286,23 @@ typedef void (*ompt_callback_thread_begin_t)(ompt_thread_t thread_type, ompt_dat
 typedef void (*ompt_callback_thread_end_t)(ompt_data_t* thread_data);
 
 typedef void (*ompt_callback_parallel_begin_t)(ompt_data_t* encountering_task_data,
-                                               const ompt_frame_t* encountering_task_frame,
-                                               ompt_data_t* parallel_data, unsigned int requested_parallelism,
-                                               int flags, const void* codeptr_ra);
-typedef void (*ompt_callback_parallel_end_t)(ompt_data_t* parallel_data, ompt_data_t* encountering_task_data,
-                                             int flags, const void* codeptr_ra);
+                                               const ompt_frame_t* encountering_task_frame, ompt_data_t* parallel_data,
+                                               unsigned int requested_parallelism, int flags, const void* codeptr_ra);
+typedef void (*ompt_callback_parallel_end_t)(ompt_data_t* parallel_data, ompt_data_t* encountering_task_data, int flags,
+                                             const void* codeptr_ra);
 typedef void (*ompt_callback_implicit_task_t)(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel_data,
                                               ompt_data_t* task_data, unsigned int actual_parallelism,
                                               unsigned int index, int flags);
-typedef void (*ompt_callback_work_t)(ompt_work_t work_type, ompt_scope_endpoint_t endpoint,
-                                     ompt_data_t* parallel_data, ompt_data_t* task_data, uint64_t count,
-                                     const void* codeptr_ra);
-typedef void (*ompt_callback_dispatch_t)(ompt_data_t* parallel_data, ompt_data_t* task_data,
-                                         ompt_dispatch_t kind, ompt_data_t instance);
+typedef void (*ompt_callback_work_t)(ompt_work_t work_type, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel_data,
+                                     ompt_data_t* task_data, uint64_t count, const void* codeptr_ra);
+typedef void (*ompt_callback_dispatch_t)(ompt_data_t* parallel_data, ompt_data_t* task_data, ompt_dispatch_t kind,
+                                         ompt_data_t instance);
 typedef void (*ompt_callback_masked_t)(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel_data,
                                        ompt_data_t* task_data, const void* codeptr_ra);
 
 typedef void (*ompt_callback_task_create_t)(ompt_data_t* encountering_task_data,
-                                            const ompt_frame_t* encountering_task_frame,
-                                            ompt_data_t* new_task_data, int flags, int has_dependences,
-                                            const void* codeptr_ra);
+                                            const ompt_frame_t* encountering_task_frame, ompt_data_t* new_task_data,
+                                            int flags, int has_dependences, const void* codeptr_ra);
 typedef void (*ompt_callback_task_schedule_t)(ompt_data_t* prior_task_data, ompt_task_status_t prior_task_status,
                                               ompt_data_t* next_task_data);
 typedef void (*ompt_callback_dependences_t)(ompt_data_t* task_data, const ompt_dependence_t* deps, int ndeps);
@@ -314,8 +311,7 @@ typedef void (*ompt_callback_cancel_t)(ompt_data_t* task_data, int flags, const 
 
 /* Also ompt_callback_sync_region_wait and ompt_callback_reduction. */
 typedef void (*ompt_callback_sync_region_t)(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
-                                            ompt_data_t* parallel_data, ompt_data_t* task_data,
-                                            const void* codeptr_ra);
+                                            ompt_data_t* parallel_data, ompt_data_t* task_data, const void* codeptr_ra);
 /* ompt_callback_mutex_acquire and ompt_callback_lock_init. */
 typedef void (*ompt_callback_mutex_acquire_t)(ompt_mutex_t kind, unsigned int hint, unsigned int impl,
                                               ompt_wait_id_t wait_id, const void* codeptr_ra);
@@ -327,8 +323,7 @@ typedef void (*ompt_callback_flush_t)(ompt_data_t* thread_data, const void* code
 
 typedef void (*ompt_callback_error_t)(ompt_severity_t severity, const char* message, size_t length,
                                       const void* codeptr_ra);
-typedef int (*ompt_callback_control_tool_t)(uint64_t command, uint64_t modifier, void* arg,
-                                            const void* codeptr_ra);
+typedef int (*ompt_callback_control_tool_t)(uint64_t command, uint64_t modifier, void* arg, const void* codeptr_ra);
 
 #ifdef __cplusplus
 }

@@ -34,13 +34,4 @@ int check_main(const RunRequest& request, bool json, const std::string& json_fil
 /// `names`: only these options; empty: all.
 int env_main(bool json, const std::vector<std::string>& names);
 
-/// Paths of what belongs to this installation, found from where this program lies.
-struct Installation {
-  std::string library;  // libhearth.so
-  std::string audit;    // libhearth-audit.so
-  std::string malloc;   // libhearth-malloc.so
-  std::string record;   // libhearth-record.so
-};
-Installation find_installation();
-
 }  // namespace hearth::cli

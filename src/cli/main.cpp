@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/installation.h"
 #include "cli/model.h"
 #include "cli/record.h"
 #include "cli/sim.h"

@@ -75,8 +75,15 @@ int check_one(const std::string& argument) {
 int list(bool json) {
   const std::vector<std::string> folders = topology::model_folders();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  const std::vector<std::string> names = topology::models_in(folders);
+  if (names.empty()) {
+    std::string searched;
+    for (const std::string& folder : folders) searched += (searched.empty() ? "" : ", ") + folder;
+    fmt::print(stderr, "hearth: no models in this installation (looked in {})\n", searched);
+    return kExitDiffers;
+  }
   int status = 0;
-  for (const std::string& name : topology::models_in(folders)) {
+  for (const std::string& name : names) {
     const std::string file = topology::model_path(name, folders);
     const LoadedMachine loaded = topology::load_model(file);
     if (!loaded.ok()) {

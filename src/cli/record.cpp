@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
+#include "cli/installation.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "replay/recording_file.h"
@@ -158,11 +159,14 @@ int record_main(const RecordRequest& request) {
   if (!request.recover.empty()) return recover(request);
   const std::string file = request.file.empty() ? default_file(request.run.command.front()) : request.file;
   if (!may_write(file)) return kExitUsage;
-  const Installation installation = find_installation();
+  Installation installation = find_installation();
   if (installation.record.empty()) {
-    say("libhearth-record.so is missing from this installation (looked in lib/hearth and lib beside the "
-        "folder of "
-        "this program).");
+    say("libhearth-record.so is missing from this installation (looked {}).", searched_folders());
+    return kExitNotExecutable;
+  }
+  ListedNames names;
+  if (std::string problem; !names.give(installation, problem)) {
+    say("{}", problem);
     return kExitNotExecutable;
   }
   std::error_code error;
@@ -186,6 +190,7 @@ int record_main(const RecordRequest& request) {
   bool ran = false;
   const int status = run_main(request.run, [&] {
     ran = true;
+    names.remove();
     good = convert(folder, file);
     // The end of the program may be the end of this process.
     if (good || std::filesystem::is_empty(folder, error)) std::filesystem::remove_all(folder, error);

@@ -23,6 +23,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/installation.h"
 #include "cli/program.h"
 
 namespace hearth::cli {
@@ -32,8 +33,6 @@ template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "hearth: {}\n", fmt::format(format, std::forward<Args>(args)...));
 }
-
-bool is_file(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
 /// Put `entry` first in a colon-separated variable, once.
 void prepend(const char* variable, const std::string& entry) {
@@ -243,28 +242,6 @@ bool is_crash(int number) {
 
 }  // namespace
 
-Installation find_installation() {
-  Installation found;
-  std::string self(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
-  if (length <= 0) return found;
-  self.resize(static_cast<std::size_t>(length));
-  const std::string bin = self.substr(0, self.rfind('/'));
-  const std::string root = bin.substr(0, bin.rfind('/'));
-  for (const char* folder : {"/lib/hearth", "/lib"}) {
-    if (found.library.empty() && is_file(root + folder + "/libhearth.so"))
-      found.library = root + folder + "/libhearth.so";
-    if (found.audit.empty() && is_file(root + folder + "/libhearth-audit.so")) {
-      found.audit = root + folder + "/libhearth-audit.so";
-    }
-    if (found.malloc.empty() && is_file(root + folder + "/libhearth-malloc.so"))
-      found.malloc = root + folder + "/libhearth-malloc.so";
-    if (found.record.empty() && is_file(root + folder + "/libhearth-record.so"))
-      found.record = root + folder + "/libhearth-record.so";
-  }
-  return found;
-}
-
 int run_main(const RunRequest& request, const std::function<void()>& afterwards) {
   const Program program = inspect_program(request.command.front());
   if (!program.can_start()) {
@@ -277,16 +254,15 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
   if (!request.threads.empty()) setenv("OMP_NUM_THREADS", request.threads.c_str(), 1);
 
   const bool off = switched_off();
+  ListedNames names;  // for as long as the program runs
   if (!off) {
-    const Installation installation = find_installation();
+    Installation installation = find_installation();
     const char* const missing = installation.library.empty()                   ? "libhearth.so"
                                 : installation.audit.empty()                   ? "libhearth-audit.so"
                                 : distributes() && installation.malloc.empty() ? "libhearth-malloc.so"
                                                                                : nullptr;
     if (missing != nullptr) {
-      say("{} is missing from this installation (looked in lib/hearth and lib beside the folder of this "
-          "program).",
-          missing);
+      say("{} is missing from this installation (looked {}).", missing, searched_folders());
       return kExitNotExecutable;
     }
     const std::string reason = explain(program);
@@ -295,6 +271,13 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
       say("{} has an allocator of its own linked into itself (it defines {}). What that one gives out is not "
           "distributed, and lies where its first touch puts it.",
           program.path, program.own_allocator);
+    }
+    std::string problem;
+    if (!names.give(installation, problem)) {
+      say("{} is where the loader cannot find it, since the path has a colon, a blank or a '$', and a link to "
+          "it cannot be made: {}",
+          installation.library, problem);
+      return kExitNotExecutable;
     }
     redirect(installation);
   }
@@ -340,6 +323,7 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
         request.command[0], WTERMSIG(status), strsignal(WTERMSIG(status)), fmt::join(request.command, " "));
   }
   if (request.verify) unlink(report.path().c_str());  // end_like() may not return
+  names.remove();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !good) return kExitVerify;
   return end_like(status);
 }

@@ -6,8 +6,8 @@
 // It runs inside every process that inherits LD_AUDIT, in a namespace of its own and before libc is ready. So
 // it needs nothing, not even libc (which would be loaded a second time), allocates nothing, and asks for no
 // other audit event: since glibc 2.35 the loader then leaves the PLT as fast as without it. The target is set
-// once by the constructor, before the loader's first question, and constant from then on; the table of names grows under
-// the loader's lock.
+// once by the constructor, before the loader's first question, and constant from then on; the table of names
+// grows under the loader's lock.
 //
 // HEARTH_AUDIT_TARGET names libhearth.so. Without it, or with HEARTH=off, the library asks to be unloaded
 // again.
@@ -75,8 +75,7 @@ __attribute__((constructor)) static void read_environment(int argc, char** argv,
   (void)argv;
   const char* found = 0;
   for (; environment != 0 && *environment != 0; ++environment) {
-    if (starts_with(*environment, "HEARTH_AUDIT_TARGET="))
-      found = *environment + sizeof("HEARTH_AUDIT_TARGET=") - 1;
+    if (starts_with(*environment, "HEARTH_AUDIT_TARGET=")) found = *environment + sizeof("HEARTH_AUDIT_TARGET=") - 1;
     if (starts_with(*environment, "HEARTH=")) {
       static const char* const kOff[] = {"off", "0", "false", "no", "disabled"};
       for (unsigned i = 0; i < sizeof(kOff) / sizeof(kOff[0]); ++i) {
@@ -119,14 +118,15 @@ static const char* stand_in(unsigned k) {
   return paths[k];
 }
 
-// The loader finds a mapped object by its soname, libgomp.so.1, and by the name under which it was first mapped. A name that
-// was redirected to an object which is mapped already is not kept: the check of versions does not find it, and stops the
-// process. So each other name has a stand-in: a file of its own without code, with all the version nodes, that needs
-// libgomp.so.1.
+// The loader finds a mapped object by its soname, libgomp.so.1, and by the name under which it was first
+// mapped. A name that was redirected to an object which is mapped already is not kept: the check of versions
+// does not find it, and stops the process. So each other name has a stand-in: a file of its own without code,
+// with all the version nodes, that needs libgomp.so.1.
 //
-// The answer depends on the name alone, never on what was asked before: a question need not end in a load (RTLD_NOLOAD, a
-// dlopen that fails), and each namespace of dlmopen loads for itself. Only which stand-in a name has is decided by its first
-// question. Called under the loader's lock. A name too many keeps its stock runtime, which --verify reports.
+// The answer depends on the name alone, never on what was asked before: a question need not end in a load
+// (RTLD_NOLOAD, a dlopen that fails), and each namespace of dlmopen loads for itself. Only which stand-in a
+// name has is decided by its first question. Called under the loader's lock. A name too many keeps its stock
+// runtime, which --verify reports.
 static const char* answer(const char* name) {
   static char known[STAND_INS][MOST_NAME];
   static unsigned names = 0;
@@ -144,8 +144,7 @@ static const char* answer(const char* name) {
   return stand_in(names++);
 }
 
-__attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie,
-                                                          unsigned flag) {
+__attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie, unsigned flag) {
   (void)cookie;
   (void)flag;
   return is_stock_runtime(name) ? (char*)answer(name) : (char*)name;

@@ -11,9 +11,9 @@
 #include <memory>
 
 #include <dirent.h>
-#include <dlfcn.h>
 
 #include "base/log.h"
+#include "base/object_path.h"
 #include "topology/hwloc_source.h"
 #include "topology/model.h"
 #include "topology/sysfs.h"
@@ -106,25 +106,18 @@ LoadedMachine load_machine(std::string_view description, const std::vector<std::
              names.empty() ? "" : ", or the name of a model: ", names.c_str()));
 }
 
+// .../lib/hearth/libhearth.so, .../lib/x86_64-linux-gnu/hearth/libhearth.so and .../bin/hearth all lie below one prefix.
 std::vector<std::string> model_folders() {
   std::vector<std::string> folders;
-  Dl_info self;
-  char resolved[PATH_MAX];
-  if (dladdr(reinterpret_cast<const void*>(&model_names), &self) != 0 && self.dli_fname != nullptr &&
-      realpath(self.dli_fname, resolved) != nullptr) {
-    // .../lib/libhearth.so, .../lib/x86_64-linux-gnu/libhearth.so and .../bin/hearth all sit below the same
-    // prefix.
-    std::string folder = resolved;
-    for (int up = 0; up < 4; ++up) {
-      const std::size_t slash = folder.rfind('/');
-      if (slash == std::string::npos) break;
-      folder.resize(slash);
-      folders.push_back(folder + "/share/hearth/models");
-    }
+  char self[PATH_MAX];
+  if (!object_path(self, sizeof(self))) return folders;
+  std::string folder = self;
+  for (int up = 0; up < 4; ++up) {
+    const std::size_t slash = folder.rfind('/');
+    if (slash == std::string::npos) break;
+    folder.resize(slash);
+    folders.push_back(folder + "/share/hearth/models");
   }
-#ifdef HEARTH_SOURCE_MODELS
-  folders.emplace_back(HEARTH_SOURCE_MODELS);
-#endif
   return folders;
 }
 

@@ -36,6 +36,13 @@ CpuMask siblings(const SystemRoot& root, unsigned cpu, const char* newer, const 
   return list;
 }
 
+// Where nobody says which CPUs share a package, there is one.
+CpuMask package_of(const SystemRoot& root, unsigned cpu, const CpuMask& online) {
+  const std::string folder = format("%s/cpu%u/topology", kCpus, cpu);
+  if (!root.exists(folder.c_str())) return online;
+  return siblings(root, cpu, "package_cpus_list", "core_siblings_list", online);
+}
+
 unsigned read_id(const SystemRoot& root, unsigned cpu, const char* name) {
   std::int64_t id = 0;
   if (!root.read_number(format("%s/cpu%u/topology/%s", kCpus, cpu, name).c_str(), id) || id < 0) return 0;
@@ -101,8 +108,7 @@ void read_cpus(const SystemRoot& root, Machine& machine) {
     if (!with_package.test(cpu)) {
       Package package;
       package.os = read_id(root, cpu, "physical_package_id");
-      package.cpus =
-          siblings(root, cpu, "package_cpus_list", "core_siblings_list", machine.online) - with_package;
+      package.cpus = package_of(root, cpu, machine.online) - with_package;
       with_package |= package.cpus;
       machine.packages.push_back(std::move(package));
     }
@@ -335,7 +341,10 @@ Machine read_sysfs(const SystemRoot& root, const Allowance& allowance) {
   machine.source = Source::sysfs;
   machine.origin = root.is_real() ? "/sys" : root.prefix();
   machine.online = read_online(root);
-  if (machine.online.empty()) machine.online = allowance.cpus;  // /sys is hidden: at least these are there
+  if (machine.online.empty()) {
+    machine.online = allowance.cpus;  // at least these are there
+    machine.origin += " tells nothing; known are only the CPUs of this process's affinity mask";
+  }
   root.read_list("/sys/devices/system/cpu/present", machine.offline);
   machine.offline -= machine.online;
   read_cpus(root, machine);

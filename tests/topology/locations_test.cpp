@@ -1,11 +1,15 @@
 // Last-level caches as locations: which there are, whose CPUs and memory they have, how far they are from
 // each other.
+#include <filesystem>
+
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/topo.h"
 #include "support.h"
 #include "topology/current.h"
+#include "topology/sysfs.h"
 
 namespace hearth::topology::test {
 namespace {
@@ -48,10 +52,7 @@ TEST(CachesAsLocations, TwoOfEachNodeWithFourNodesPerSocket) {
     EXPECT_EQ(machine.locations[i].cpus.count(), 16U) << "eight cores, two threads each";
     EXPECT_TRUE(machine.locations[i].holds_memory);
     for (std::size_t j = 0; j < 16; ++j)
-      EXPECT_EQ(machine.location_distance.at(i, j), i == j           ? 10U
-                                                    : i / 2 == j / 2 ? 11U
-                                                    : i / 8 == j / 8 ? 12U
-                                                                     : 32U);
+      EXPECT_EQ(machine.location_distance.at(i, j), i == j ? 10U : i / 2 == j / 2 ? 11U : i / 8 == j / 8 ? 12U : 32U);
   }
 }
 
@@ -61,10 +62,9 @@ TEST(CachesAsLocations, EightOfEachNodeWithOneNodePerSocket) {
   expect_all_cpus_at_home(machine);
   for (std::size_t i = 0; i < 16; ++i)
     for (std::size_t j = 0; j < 16; ++j)
-      EXPECT_EQ(machine.location_distance.at(i, j), i == j ? 10U
-                                                    : i / 8 == j / 8
-                                                        ? 11U
-                                                        : machine.node_distance.at(i / 8, j / 8));
+      EXPECT_EQ(machine.location_distance.at(i, j), i == j           ? 10U
+                                                    : i / 8 == j / 8 ? 11U
+                                                                     : machine.node_distance.at(i / 8, j / 8));
 }
 
 TEST(CachesAsLocations, NodesComeBack) {
@@ -136,6 +136,22 @@ TEST(CachesAsLocations, ACacheThatSpansNodesIsOneInEach) {
   ASSERT_EQ(machine.locations.size(), 2U);
   EXPECT_EQ(machine.locations[0].llc, machine.locations[1].llc);
   EXPECT_EQ(machine.location_distance.at(0, 1), machine.node_distance.at(0, 1));
+}
+
+TEST(WithoutSysfs, TheCpusOfTheMaskAreOnePackageAndTheSourceSaysSo) {
+  const std::filesystem::path empty = std::filesystem::temp_directory_path() /
+                                      ("hearth-no-sys-" + std::to_string(getpid()));
+  std::filesystem::create_directory(empty);
+  Allowance allowance;
+  for (unsigned cpu : {0u, 1u, 5u}) allowance.cpus.set(cpu);
+  const Machine machine = read_sysfs(SystemRoot(empty.string()), allowance);
+  std::filesystem::remove(empty);
+  ASSERT_EQ(machine.packages.size(), 1u);
+  EXPECT_EQ(machine.packages[0].cpus.list(), "0-1,5");
+  EXPECT_EQ(machine.cores.size(), 3u);
+  EXPECT_NE(cli::describe_machine(machine, true)
+                .find("tells nothing; known are only the CPUs of this process's affinity mask"),
+            std::string::npos);
 }
 
 TEST(CachesAsLocations, AreShown) {

@@ -9,10 +9,10 @@
 namespace hearth::rt::events {
 
 /// How a mutex is made, which the specification leaves to the runtime. The names are libomp's: its tools know them.
-#define HEARTH_MUTEX_IMPLS(X)     \
-  X(kmp_mutex_impl_none, 0)        \
-  X(kmp_mutex_impl_spin, 1)        \
-  X(kmp_mutex_impl_queuing, 2)     \
+#define HEARTH_MUTEX_IMPLS(X)  \
+  X(kmp_mutex_impl_none, 0)    \
+  X(kmp_mutex_impl_spin, 1)    \
+  X(kmp_mutex_impl_queuing, 2) \
   X(kmp_mutex_impl_speculative, 3)
 enum MutexImpl : unsigned {
 #define HEARTH_MUTEX_IMPL(name, number) name = number,
