@@ -33,25 +33,21 @@ struct KmpAffinity {
   bool refused = false;  // nothing of the value is used
   bool verbose = false;  // asks for a display of the binding
   bool warnings = true;
-  bool reset = false;  // outside of parallel regions the primary thread has its first mask again
-  PlaceList list;      // compact, scatter, balanced, explicit_: where threads go, in thread order
+  bool reset = false;                // outside of parallel regions the primary thread has its first mask again
+  PlaceList list;                    // compact, scatter, balanced, explicit_: where threads go, in thread order
   ProcBind bind = ProcBind::false_;  // how: close for those four
   std::vector<Remark> remarks;
 };
 
 /// KMP_AFFINITY=[modifier,...]type[,permute][,offset]
 ///   type      compact: neighbours in machine order; scatter: round robin over the machine from the top;
-///   balanced: over cores,
-///             consecutive threads on one core once there are more threads than cores; explicit: the
-///             proclist; none; disabled; logical and physical, which are deprecated, are refused with a
-///             remark
-///   modifier  granularity=fine|thread|core|tile|die|l2|ll_cache|numa|socket (how far a thread may move; core
-///   when absent),
-///             proclist=[...], verbose, noverbose, warnings, nowarnings, reset, noreset; respect and
-///             norespect are known, the latter only with a remark, since Hearth never leaves the cpuset it
-///             was given
-///   permute   moves that many of the innermost levels to the front of the order (compact,1 walks cores'
-///   first siblings first) offset    the place at which the first thread starts
+///             balanced: over cores, consecutive threads on one core once there are more threads than cores;
+///             explicit: the proclist; none; disabled. logical and physical, which are deprecated, are refused with a remark.
+///   modifier  granularity=fine|thread|core|tile|die|l2|ll_cache|numa|socket: how far a thread may move; core when absent.
+///             proclist=[...], verbose, noverbose, warnings, nowarnings, reset, noreset, respect. norespect is known, but gets a
+///             remark: Hearth never leaves the cpuset it was given.
+///   permute   moves that many of the innermost levels to the front of the order: compact,1 walks cores' first siblings first
+///   offset    the place at which the first thread starts
 KmpAffinity parse_kmp_affinity(std::string_view text, const Machine& machine);
 
 struct HwSubset {

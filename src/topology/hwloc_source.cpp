@@ -77,8 +77,7 @@ struct Hwloc {
     find(distances_release, "hwloc_distances_release");
     find(cpukinds_get_nr, "hwloc_cpukinds_get_nr", false);
     find(cpukinds_get_info, "hwloc_cpukinds_get_info", false);
-    return missing.empty() ? std::string()
-                           : format("%s has no %s: hwloc 2 is needed", kLibrary, missing.c_str());
+    return missing.empty() ? std::string() : format("%s has no %s: hwloc 2 is needed", kLibrary, missing.c_str());
   }
 
   CpuMask mask(hwloc_const_bitmap_t bitmap) const {
@@ -104,9 +103,8 @@ unsigned os_number(hwloc_obj_t object) {
   return object->os_index == HWLOC_UNKNOWN_INDEX ? object->logical_index : object->os_index;
 }
 
-Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
-  Machine machine;
-  machine.pretended = true;
+// Per CPU, the largest cache above it, and the first-level data cache.
+void read_caches(const Hwloc& hwloc, hwloc_topology_t topology, Machine& machine) {
   const auto keep_levels = [&](hwloc_obj_type_t type, unsigned level) {
     hwloc.each(topology, type, [&](hwloc_obj_t object) {
       CacheDomain llc;
@@ -130,6 +128,9 @@ Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
     for (CacheDomain& llc : machine.llcs)
       if (!llc.cpus.empty() && cpus.test(llc.cpus.first())) llc.l1d_bytes = object->attr->cache.size;
   });
+}
+
+void read_cpus(const Hwloc& hwloc, hwloc_topology_t topology, Machine& machine) {
   hwloc.each(topology, HWLOC_OBJ_PU, [&](hwloc_obj_t object) { machine.online.set(os_number(object)); });
   hwloc.each(topology, HWLOC_OBJ_CORE, [&](hwloc_obj_t object) {
     Core core;
@@ -140,6 +141,9 @@ Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
   hwloc.each(topology, HWLOC_OBJ_PACKAGE, [&](hwloc_obj_t object) {
     machine.packages.push_back({.os = os_number(object), .cpus = hwloc.mask(object->cpuset), .usable = {}});
   });
+}
+
+void read_nodes(const Hwloc& hwloc, hwloc_topology_t topology, Machine& machine) {
   CpuMask placed;
   hwloc.each(topology, HWLOC_OBJ_NUMANODE, [&](hwloc_obj_t object) {
     Node node;
@@ -152,74 +156,82 @@ Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
     placed |= node.cpus;
     machine.nodes.push_back(std::move(node));
   });
-  std::sort(machine.nodes.begin(), machine.nodes.end(),
-            [](const Node& a, const Node& b) { return a.os < b.os; });
+  std::sort(machine.nodes.begin(), machine.nodes.end(), [](const Node& a, const Node& b) { return a.os < b.os; });
+}
 
-  if (hwloc.cpukinds_get_nr != nullptr && hwloc.cpukinds_get_info != nullptr) {
-    const int kinds = hwloc.cpukinds_get_nr(topology, 0);
-    hwloc_bitmap_t cpus = hwloc.bitmap_alloc();
-    for (int i = 0; cpus != nullptr && kinds > 1 && i < kinds; ++i) {
-      int efficiency = 0;
-      unsigned infos = 0;
-      hwloc_info_s* info = nullptr;
-      if (hwloc.cpukinds_get_info(topology, static_cast<unsigned>(i), cpus, &efficiency, &infos, &info, 0) !=
-          0)
-        continue;
-      // hwloc ranks kinds from the slowest up, without saying by how much.
-      const char* name = i + 1 == kinds ? "performance" : i == 0 ? "efficiency" : "middle";
-      CoreKind kind;
-      kind.name = i > 0 && i + 1 < kinds && kinds > 3 ? format("%s-%d", name, i) : name;
-      kind.capacity = 0;
-      kind.cpus = hwloc.mask(cpus);
-      machine.kinds.push_back(std::move(kind));
-    }
-    if (cpus != nullptr) hwloc.bitmap_free(cpus);
+void read_kinds(const Hwloc& hwloc, hwloc_topology_t topology, Machine& machine) {
+  if (hwloc.cpukinds_get_nr == nullptr || hwloc.cpukinds_get_info == nullptr) return;
+  const int kinds = hwloc.cpukinds_get_nr(topology, 0);
+  hwloc_bitmap_t cpus = hwloc.bitmap_alloc();
+  for (int i = 0; cpus != nullptr && kinds > 1 && i < kinds; ++i) {
+    int efficiency = 0;
+    unsigned infos = 0;
+    hwloc_info_s* info = nullptr;
+    if (hwloc.cpukinds_get_info(topology, static_cast<unsigned>(i), cpus, &efficiency, &infos, &info, 0) != 0) continue;
+    // hwloc ranks kinds from the slowest up, without saying by how much.
+    const char* name = i + 1 == kinds ? "performance" : i == 0 ? "efficiency" : "middle";
+    CoreKind kind;
+    kind.name = i > 0 && i + 1 < kinds && kinds > 3 ? format("%s-%d", name, i) : name;
+    kind.capacity = 0;
+    kind.cpus = hwloc.mask(cpus);
+    machine.kinds.push_back(std::move(kind));
   }
+  if (cpus != nullptr) hwloc.bitmap_free(cpus);
+}
 
+// hwloc's table of relative latencies, if it covers all nodes with values that a SLIT could have.
+void read_distances(const Hwloc& hwloc, hwloc_topology_t topology, Machine& machine) {
   unsigned tables = 1;
   hwloc_distances_s* distances = nullptr;
-  if (hwloc.distances_get_by_name(topology, "NUMALatency", &tables, &distances, 0) == 0 && tables > 0 &&
-      distances != nullptr) {
-    const std::size_t size = machine.nodes.size();
-    bool whole = distances->nbobjs == size;
-    Matrix<std::uint32_t> table(size, 10);
-    for (unsigned a = 0; a < distances->nbobjs && whole; ++a) {
-      for (unsigned b = 0; b < distances->nbobjs && whole; ++b) {
-        const int row = machine.node_index(os_number(distances->objs[a]));
-        const int column = machine.node_index(os_number(distances->objs[b]));
-        const hwloc_uint64_t value = distances->values[a * distances->nbobjs + b];
-        whole = row >= 0 && column >= 0 && value >= 10 && value <= 65535;
-        if (whole)
-          table.at(static_cast<std::size_t>(row), static_cast<std::size_t>(column)) =
-              static_cast<std::uint32_t>(value);
-      }
+  if (hwloc.distances_get_by_name(topology, "NUMALatency", &tables, &distances, 0) != 0 || tables == 0 ||
+      distances == nullptr)
+    return;
+  const std::size_t size = machine.nodes.size();
+  bool whole = distances->nbobjs == size;
+  Matrix<std::uint32_t> table(size, 10);
+  for (unsigned a = 0; a < distances->nbobjs && whole; ++a) {
+    for (unsigned b = 0; b < distances->nbobjs && whole; ++b) {
+      const int row = machine.node_index(os_number(distances->objs[a]));
+      const int column = machine.node_index(os_number(distances->objs[b]));
+      const hwloc_uint64_t value = distances->values[a * distances->nbobjs + b];
+      whole = row >= 0 && column >= 0 && value >= 10 && value <= 65535;
+      if (whole)
+        table.at(static_cast<std::size_t>(row), static_cast<std::size_t>(column)) = static_cast<std::uint32_t>(value);
     }
-    if (whole) {
-      machine.node_distance = std::move(table);
-      machine.distance_source = DistanceSource::slit;
-    }
-    hwloc.distances_release(topology, distances);
   }
-  machine.restrict_to(hwloc.mask(hwloc.get_allowed_cpuset(topology)),
-                      hwloc.mask(hwloc.get_allowed_nodeset(topology)), {});
+  if (whole) {
+    machine.node_distance = std::move(table);
+    machine.distance_source = DistanceSource::slit;
+  }
+  hwloc.distances_release(topology, distances);
+}
+
+Machine build(const Hwloc& hwloc, hwloc_topology_t topology) {
+  Machine machine;
+  machine.pretended = true;
+  read_caches(hwloc, topology, machine);
+  read_cpus(hwloc, topology, machine);
+  read_nodes(hwloc, topology, machine);
+  read_kinds(hwloc, topology, machine);
+  read_distances(hwloc, topology, machine);
+  machine.restrict_to(hwloc.mask(hwloc.get_allowed_cpuset(topology)), hwloc.mask(hwloc.get_allowed_nodeset(topology)),
+                      {});
   return machine;
 }
 
 template <class SetSource>
 LoadedMachine load(const std::string& what, SetSource&& set_source, const char* refused) {
   Hwloc hwloc{};
-  if (const std::string problem = hwloc.open(); !problem.empty())
-    return LoadedMachine::failure(what + ": " + problem);
+  if (const std::string problem = hwloc.open(); !problem.empty()) return LoadedMachine::failure(what + ": " + problem);
   hwloc_topology_t topology = nullptr;
   if (hwloc.topology_init(&topology) != 0) return LoadedMachine::failure(what + ": hwloc does not start");
   LoadedMachine loaded;
-  if (set_source(hwloc, topology) != 0 ||
-      hwloc.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc.load(topology) != 0) {
+  if (set_source(hwloc, topology) != 0 || hwloc.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+      hwloc.load(topology) != 0) {
     loaded.error = format("%s: %s", what.c_str(), refused);
   } else {
     loaded.machine = build(hwloc, topology);
-    if (const std::string wrong = loaded.machine.inconsistency(); !wrong.empty())
-      loaded.error = what + ": " + wrong;
+    if (const std::string wrong = loaded.machine.inconsistency(); !wrong.empty()) loaded.error = what + ": " + wrong;
   }
   hwloc.topology_destroy(topology);
   return loaded;
@@ -229,8 +241,7 @@ LoadedMachine load(const std::string& what, SetSource&& set_source, const char* 
 
 LoadedMachine load_hwloc_xml(const std::string& path) {
   LoadedMachine loaded = load(
-      path,
-      [&](const Hwloc& hwloc, hwloc_topology_t topology) { return hwloc.set_xml(topology, path.c_str()); },
+      path, [&](const Hwloc& hwloc, hwloc_topology_t topology) { return hwloc.set_xml(topology, path.c_str()); },
       "hwloc cannot read it; legal: an XML file written by lstopo (hwloc 2)");
   loaded.machine.source = Source::hwloc_xml;
   loaded.machine.origin = path;
@@ -240,9 +251,7 @@ LoadedMachine load_hwloc_xml(const std::string& path) {
 LoadedMachine load_hwloc_synthetic(const std::string& description) {
   LoadedMachine loaded = load(
       '"' + description + '"',
-      [&](const Hwloc& hwloc, hwloc_topology_t topology) {
-        return hwloc.set_synthetic(topology, description.c_str());
-      },
+      [&](const Hwloc& hwloc, hwloc_topology_t topology) { return hwloc.set_synthetic(topology, description.c_str()); },
       "no hwloc synthetic description; legal: levels from the outside in, such as \"package:2 numa:2 l3:1 "
       "core:8 pu:2\"");
   loaded.machine.source = Source::hwloc_synthetic;

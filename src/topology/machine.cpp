@@ -1,4 +1,4 @@
-// Finishing a Machine: cross references, what is usable, locations. Runs once per machine; nothing here is
+// Finishing a Machine: cross references, what is usable, locations. Runs once per machine, on one thread; nothing here is
 // hot.
 #include "topology/machine.h"
 
@@ -42,8 +42,7 @@ CpuMask covered(const auto& all) {
 
 template <class T>
 void sort_by_first_cpu(std::vector<T>& all) {
-  std::stable_sort(all.begin(), all.end(),
-                   [](const T& a, const T& b) { return a.cpus.first() < b.cpus.first(); });
+  std::stable_sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.cpus.first() < b.cpus.first(); });
 }
 
 }  // namespace
@@ -100,16 +99,38 @@ Matrix<std::uint32_t> Machine::distances_from_latencies(const Matrix<float>& lat
   return distances;
 }
 
-void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_memory,
-                          const CpuQuota& cpu_quota) {
+struct Machine::Holders {
+  std::vector<int> package;
+  std::vector<int> node;
+  std::vector<int> llc;
+  std::vector<int> core;
+  std::vector<int> kind;
+};
+
+void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_memory, const CpuQuota& cpu_quota) {
   quota = cpu_quota;
   if (online.empty()) online.set(0);
   usable = online & allowed_cpus;
   if (usable.empty()) usable = online;
-  const std::size_t numbers = online.last() + 1;
 
-  // What a source left out gets the plainest answer, so that every CPU has a package, a core, a kind and a
-  // node.
+  fill_gaps();
+  fill_in_caches();
+  const Holders of = sort_units();
+  list_cpus(of);
+  link_units(of, allowed_memory);
+
+  // Distances between nodes: what the source said, if it fits; else flat.
+  if (node_distance.size() != nodes.size()) {
+    node_distance = Matrix<std::uint32_t>(nodes.size(), kRemoteDistance);
+    for (std::size_t n = 0; n < nodes.size(); ++n) node_distance.at(n, n) = kLocalDistance;
+    if (location_kind != LocationKind::home_cache) distance_source = DistanceSource::flat;
+  }
+
+  make_locations();
+}
+
+// What a source left out gets the plainest answer, so that every CPU has a package, a core, a kind and a node.
+void Machine::fill_gaps() {
   drop_empty(packages, online);
   if (const CpuMask rest = online - covered(packages); !rest.empty())
     packages.push_back({.os = 0, .cpus = rest, .usable = {}});
@@ -131,12 +152,11 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
   if (kinds.empty()) kinds.push_back({.name = "core", .capacity = 1024, .cpus = online});
   if (const CpuMask rest = online - covered(kinds); !rest.empty())
     kinds.push_back({.name = "other", .capacity = 0, .cpus = rest});
+}
+
+// CPUs without a cache share one with the others of their package and node.
+void Machine::fill_in_caches() {
   sort_by_first_cpu(packages);
-
-  const std::vector<int> package_of = holders(packages, numbers);
-  const std::vector<int> node_of = holders(nodes, numbers);
-  const std::vector<int> kind_of = holders(kinds, numbers);
-
   drop_empty(llcs, online);
   const CpuMask uncached = online - covered(llcs);
   for (std::size_t p = 0; p < packages.size() && !uncached.empty(); ++p) {
@@ -154,39 +174,50 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
       llcs.push_back(std::move(domain));
     }
   }
-  // A stable order that follows the machine. home_latency_ns is indexed by llc, so home caches come sorted
-  // from their source.
+}
+
+// A stable order that follows the machine: by package, node, cache, smallest CPU.
+Machine::Holders Machine::sort_units() {
+  const std::size_t numbers = online.last() + 1;
+  Holders of;
+  of.package = holders(packages, numbers);
+  of.node = holders(nodes, numbers);
+  of.kind = holders(kinds, numbers);
+  // home_latency_ns is indexed by llc, so home caches come sorted from their source.
   if (home_latency_ns.empty()) {
     std::stable_sort(llcs.begin(), llcs.end(), [&](const CacheDomain& a, const CacheDomain& b) {
       const unsigned x = a.cpus.first();
       const unsigned y = b.cpus.first();
-      if (package_of[x] != package_of[y]) return package_of[x] < package_of[y];
-      if (node_of[x] != node_of[y]) return node_of[x] < node_of[y];
+      if (of.package[x] != of.package[y]) return of.package[x] < of.package[y];
+      if (of.node[x] != of.node[y]) return of.node[x] < of.node[y];
       return x < y;
     });
   }
-  const std::vector<int> llc_of = holders(llcs, numbers);
+  of.llc = holders(llcs, numbers);
   std::stable_sort(cores.begin(), cores.end(), [&](const Core& a, const Core& b) {
     const unsigned x = a.cpus.first();
     const unsigned y = b.cpus.first();
-    if (package_of[x] != package_of[y]) return package_of[x] < package_of[y];
-    if (node_of[x] != node_of[y]) return node_of[x] < node_of[y];
-    if (llc_of[x] != llc_of[y]) return llc_of[x] < llc_of[y];
+    if (of.package[x] != of.package[y]) return of.package[x] < of.package[y];
+    if (of.node[x] != of.node[y]) return of.node[x] < of.node[y];
+    if (of.llc[x] != of.llc[y]) return of.llc[x] < of.llc[y];
     return x < y;
   });
-  const std::vector<int> core_of = holders(cores, numbers);
+  of.core = holders(cores, numbers);
+  return of;
+}
 
+void Machine::list_cpus(const Holders& of) {
   cpus.clear();
-  cpu_index_.assign(numbers, -1);
+  cpu_index_.assign(of.core.size(), -1);
   online.for_each([&](unsigned cpu) {
     Cpu one;
     one.os = cpu;
     one.usable = usable.test(cpu);
-    one.core = core_of[cpu];
-    one.llc = llc_of[cpu];
-    one.node = node_of[cpu];
-    one.package = package_of[cpu];
-    one.kind = std::max(kind_of[cpu], 0);
+    one.core = of.core[cpu];
+    one.llc = of.llc[cpu];
+    one.node = of.node[cpu];
+    one.package = of.package[cpu];
+    one.kind = std::max(of.kind[cpu], 0);
     for (unsigned sibling = cores[static_cast<std::size_t>(one.core)].cpus.first(); sibling < cpu;
          sibling = cores[static_cast<std::size_t>(one.core)].cpus.next(sibling)) {
       ++one.smt_rank;
@@ -194,19 +225,22 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
     cpu_index_[cpu] = static_cast<int>(cpus.size());
     cpus.push_back(one);
   });
+}
 
+// What each unit belongs to, and what of it may be used.
+void Machine::link_units(const Holders& of, const NodeMask& allowed_memory) {
   for (Package& package : packages) package.usable = package.cpus & usable;
   for (Core& core : cores) {
     core.usable = core.cpus & usable;
     const unsigned cpu = core.cpus.first();
-    core.package = package_of[cpu];
-    core.llc = llc_of[cpu];
-    core.node = node_of[cpu];
-    core.kind = std::max(kind_of[cpu], 0);
+    core.package = of.package[cpu];
+    core.llc = of.llc[cpu];
+    core.node = of.node[cpu];
+    core.kind = std::max(of.kind[cpu], 0);
   }
   for (CacheDomain& llc : llcs) {
     llc.usable = llc.cpus & usable;
-    llc.package = package_of[llc.cpus.first()];
+    llc.package = of.package[llc.cpus.first()];
     llc.nodes.clear();
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].cpus.intersects(llc.cpus)) llc.nodes.push_back(static_cast<int>(n));
@@ -222,15 +256,6 @@ void Machine::restrict_to(const CpuMask& allowed_cpus, const NodeMask& allowed_m
     node.memory_allowed = node.has_memory && (allowed_memory.empty() || allowed_memory.test(node.os));
     if (node.memory_allowed) memory_nodes.set(node.os);
   }
-
-  // Distances between nodes: what the source said, if it fits; else flat.
-  if (node_distance.size() != nodes.size()) {
-    node_distance = Matrix<std::uint32_t>(nodes.size(), kRemoteDistance);
-    for (std::size_t n = 0; n < nodes.size(); ++n) node_distance.at(n, n) = kLocalDistance;
-    if (location_kind != LocationKind::home_cache) distance_source = DistanceSource::flat;
-  }
-
-  make_locations();
 }
 
 void Machine::use_locations(LocationKind kind) {
@@ -278,8 +303,8 @@ void Machine::make_locations() {
     locations[i].cpus.for_each([&](unsigned cpu) { cpu_location_[cpu] = static_cast<int>(i); });
   }
   location_distance = Matrix<std::uint32_t>(locations.size(), kLocalDistance);
-  const Matrix<std::uint32_t> homes =
-      home_latency_ns.empty() ? Matrix<std::uint32_t>() : distances_from_latencies(home_latency_ns);
+  const Matrix<std::uint32_t> homes = home_latency_ns.empty() ? Matrix<std::uint32_t>()
+                                                              : distances_from_latencies(home_latency_ns);
   for (std::size_t a = 0; a < locations.size(); ++a) {
     for (std::size_t b = 0; b < locations.size(); ++b) {
       const auto from_llc = static_cast<std::size_t>(locations[a].llc);
@@ -287,11 +312,11 @@ void Machine::make_locations() {
       const auto from_node = static_cast<std::size_t>(locations[a].node);
       const auto to_node = static_cast<std::size_t>(locations[b].node);
       if (location_kind == LocationKind::home_cache) {
-        location_distance.at(a, b) =
-            homes.empty() ? (a == b ? kLocalDistance : kRemoteDistance) : homes.at(from_llc, to_llc);
+        location_distance.at(a, b) = homes.empty() ? (a == b ? kLocalDistance : kRemoteDistance)
+                                                   : homes.at(from_llc, to_llc);
       } else {
-        location_distance.at(a, b) =
-            from_node == to_node && a != b ? kSameNodeDistance : node_distance.at(from_node, to_node);
+        location_distance.at(a, b) = from_node == to_node && a != b ? kSameNodeDistance
+                                                                    : node_distance.at(from_node, to_node);
       }
     }
   }
@@ -305,11 +330,9 @@ std::string Machine::inconsistency() const {
   }
   for (const Cpu& cpu : cpus) {
     const auto at = [](int index) { return static_cast<std::size_t>(index); };
-    if (cpu_index(cpu.os) < 0 || &cpus[at(cpu_index(cpu.os))] != &cpu)
-      return format("cpu_index(%u) is wrong", cpu.os);
+    if (cpu_index(cpu.os) < 0 || &cpus[at(cpu_index(cpu.os))] != &cpu) return format("cpu_index(%u) is wrong", cpu.os);
     if (cpu.core < 0 || !cores[at(cpu.core)].cpus.test(cpu.os)) return format("CPU %u is on no core", cpu.os);
-    if (cpu.llc < 0 || !llcs[at(cpu.llc)].cpus.test(cpu.os))
-      return format("CPU %u has no cache domain", cpu.os);
+    if (cpu.llc < 0 || !llcs[at(cpu.llc)].cpus.test(cpu.os)) return format("CPU %u has no cache domain", cpu.os);
     if (cpu.package < 0 || !packages[at(cpu.package)].cpus.test(cpu.os))
       return format("CPU %u is in no package", cpu.os);
     if (cpu.node >= 0 && !nodes[at(cpu.node)].cpus.test(cpu.os)) return format("CPU %u: wrong node", cpu.os);

@@ -68,13 +68,12 @@ struct CacheDomain {
   CpuMask cpus;
   CpuMask usable;
   std::uint64_t bytes = 0;  // 0: unknown
-  unsigned level =
-      0;  // 3 mostly, 2 on small cores; 0: no cache is described, the domain is the package's part of a node
+  unsigned
+      level = 0;  // mostly 3, or 2 on small cores; 0: no cache is described, the domain is the package's part of a node
   unsigned line_bytes = 0;      // 0: unknown
   std::uint64_t l1d_bytes = 0;  // the first-level data cache of its first core; 0: unknown
   int package = -1;
-  std::vector<int>
-      nodes;  // more than one where a cache spans nodes (sub-NUMA clustering as the kernel describes it)
+  std::vector<int> nodes;  // more than one where a cache spans nodes (sub-NUMA clustering as the kernel describes it)
 
   /// CPUs that share it, whether we may use them or not. (They compete for it in any case.)
   unsigned sharers() const { return static_cast<unsigned>(cpus.count()); }
@@ -92,7 +91,7 @@ struct Core {
 
 /// Cores that are alike. Rising capacity; one kind on most machines.
 struct CoreKind {
-  std::string name;  // "core" when all are alike, else "efficiency", "performance", and what stands between
+  std::string name;          // "core" when all are alike, else "efficiency", "performance", and what stands between
   unsigned capacity = 1024;  // relative, the fastest kind has 1024; 0: unknown
   CpuMask cpus;
 };
@@ -189,9 +188,7 @@ struct Machine {
   int node_index(unsigned node_os) const;
   /// Index into locations of the place where `cpu_os` runs, or -1 (a CPU that we may not use, or a node that
   /// is no location).
-  int location_of_cpu(unsigned cpu_os) const {
-    return cpu_os < cpu_location_.size() ? cpu_location_[cpu_os] : -1;
-  }
+  int location_of_cpu(unsigned cpu_os) const { return cpu_os < cpu_location_.size() ? cpu_location_[cpu_os] : -1; }
   /// min(usable CPUs, ⌈quota⌉), at least 1: the number of threads of a team nobody said anything about.
   unsigned default_team_size() const;
 
@@ -213,6 +210,14 @@ struct Machine {
   std::string inconsistency() const;
 
  private:
+  struct Holders;  // per CPU number: the package, node, cache, core and kind that it belongs to
+
+  // The steps of restrict_to(), in order.
+  void fill_gaps();
+  void fill_in_caches();
+  Holders sort_units();
+  void list_cpus(const Holders& of);
+  void link_units(const Holders& of, const NodeMask& allowed_memory);
   void make_locations();
 
   std::vector<int> cpu_index_;

@@ -2,8 +2,7 @@
 // others are read all the same, so that all of a file's faults are named as far as can be.
 #include "topology/model.h"
 
-#include <cstdlib>
-
+#include "topology/model_builder.h"
 #include "topology/model_toml.h"
 #include "topology/system_root.h"
 
@@ -46,24 +45,24 @@ class ModelReader : ModelToml {
     const toml::node* node = table.get(key);
     return node == nullptr || figure(table, *node, key, least, most, out);
   }
-  bool figure(const toml::table& table, const toml::node& given, std::string_view key, double least,
-              double most, double& out) {
+  bool figure(const toml::table& table, const toml::node& given, std::string_view key, double least, double most,
+              double& out) {
     const toml::node* node = &given;
     bool marked = table.contains("mark");
     if (const toml::table* own = node->as_table()) {
       if (!only(*own, std::string(key).c_str(), {"value", "mark", "note"})) return false;
       const toml::node* mark = own->get("mark");
       if (mark == nullptr)
-        return fail(*node, format("\"%s\" has no mark; legal: %s", std::string(key).c_str(),
-                                  std::string(kMarks).c_str()));
+        return fail(*node,
+                    format("\"%s\" has no mark; legal: %s", std::string(key).c_str(), std::string(kMarks).c_str()));
       if (!check_mark(*mark)) return false;
       marked = true;
       node = own->get("value");
       if (node == nullptr) return fail(*own, format("\"%s\" has no value", std::string(key).c_str()));
     }
     if (!marked) {
-      return fail(*node, format("\"%s\" has no mark, and neither has its table; legal: %s",
-                                std::string(key).c_str(), std::string(kMarks).c_str()));
+      return fail(*node, format("\"%s\" has no mark, and neither has its table; legal: %s", std::string(key).c_str(),
+                                std::string(kMarks).c_str()));
     }
     return number(*node, key, least, most, out);
   }
@@ -72,8 +71,8 @@ class ModelReader : ModelToml {
 
   bool read_root(const toml::table& root) {
     only(root, "the model",
-         {"schema", "name", "title", "notes", "structure", "node", "mesh", "cache", "memory", "distance",
-          "latency", "bandwidth", "simulator"});
+         {"schema", "name", "title", "notes", "structure", "node", "mesh", "cache", "memory", "distance", "latency",
+          "bandwidth", "simulator"});
     std::int64_t schema = 0;
     if (!root.contains("schema")) return fail(root, "no schema; legal: schema = 1");
     if (!count(root, "schema", kSchema, kSchema, schema)) return false;
@@ -105,48 +104,28 @@ class ModelReader : ModelToml {
 
   bool read_cache(const toml::table* cache) {
     if (cache == nullptr) return true;
+    std::int64_t level = 3;
+    double bytes = 0;
+    double line_bytes = 0;
+    double l1d_bytes = 0;
     double l2 = 0;
     only(*cache, "[cache]", {"mark", "llc_level", "llc_bytes", "line_bytes", "l1d_bytes", "l2_bytes"});
-    count(*cache, "llc_level", 1, 4, llc_level_);
-    figure(*cache, "llc_bytes", 1, 1e12, llc_bytes_);
-    figure(*cache, "line_bytes", 1, 4096, line_bytes_);
-    figure(*cache, "l1d_bytes", 1, 1e9, l1d_bytes_);
+    count(*cache, "llc_level", 1, 4, level);
+    figure(*cache, "llc_bytes", 1, 1e12, bytes);
+    figure(*cache, "line_bytes", 1, 4096, line_bytes);
+    figure(*cache, "l1d_bytes", 1, 1e9, l1d_bytes);
     figure(*cache, "l2_bytes", 1, 1e10, l2);
+    CacheDomain& each = builder_.cache;
+    each.level = static_cast<unsigned>(level);
+    each.bytes = static_cast<std::uint64_t>(bytes);
+    each.line_bytes = static_cast<unsigned>(line_bytes);
+    each.l1d_bytes = static_cast<std::uint64_t>(l1d_bytes);
     return good();
   }
 
   bool read_memory(const toml::table* memory) {
     return memory == nullptr || (only(*memory, "[memory]", {"mark", "node_bytes"}) &&
-                                 figure(*memory, "node_bytes", 1, 1e15, node_bytes_));
-  }
-
-  void add_llc(const CpuMask& cpus) {
-    CacheDomain llc;
-    llc.cpus = cpus;
-    llc.level = static_cast<unsigned>(llc_level_);
-    llc.bytes = static_cast<std::uint64_t>(llc_bytes_);
-    llc.line_bytes = static_cast<unsigned>(line_bytes_);
-    llc.l1d_bytes = static_cast<std::uint64_t>(l1d_bytes_);
-    machine_.llcs.push_back(std::move(llc));
-  }
-
-  // Deals `cores` over `llcs` caches as evenly as can be.
-  void add_cores(std::int64_t cores, std::int64_t llcs, const std::vector<CpuMask>& members) {
-    std::int64_t next = 0;
-    for (std::int64_t i = 0; i < llcs; ++i) {
-      CpuMask cpus;
-      const std::int64_t here = cores / llcs + (i < cores % llcs ? 1 : 0);
-      for (std::int64_t c = 0; c < here; ++c, ++next) cpus |= members[static_cast<std::size_t>(next)];
-      if (!cpus.empty()) add_llc(cpus);
-    }
-  }
-
-  void add_core(const CpuMask& cpus, std::int64_t id) {
-    Core core;
-    core.os = static_cast<unsigned>(id);
-    core.cpus = cpus;
-    machine_.cores.push_back(core);
-    machine_.online |= cpus;
+                                 figure(*memory, "node_bytes", 1, 1e15, builder_.node_bytes));
   }
 
   bool read_structure(const toml::table& root) {
@@ -157,64 +136,29 @@ class ModelReader : ModelToml {
                "numbering"})) {
       return false;
     }
-    if (!structure->contains("mark"))
-      return fail(*structure, "[structure] has no mark; legal: " + std::string(kMarks));
-    std::int64_t packages = 1;
-    std::int64_t nodes = 1;
-    std::int64_t llcs = 1;
-    std::int64_t cores = 1;
-    std::int64_t threads = 1;
+    if (!structure->contains("mark")) return fail(*structure, "[structure] has no mark; legal: " + std::string(kMarks));
+    ModelBuilder::Structure shape;
     std::string numbering = "by-thread";
-    if (!count(*structure, "packages", 1, kMaxNodes, packages) ||
-        !count(*structure, "nodes_per_package", 1, kMaxNodes, nodes) ||
-        !count(*structure, "llcs_per_node", 1, kMaxCpus, llcs) ||
-        !count(*structure, "cores_per_llc", 1, kMaxCpus, cores) ||
-        !count(*structure, "threads_per_core", 1, 8, threads) || !text(*structure, "numbering", numbering)) {
+    if (!count(*structure, "packages", 1, kMaxNodes, shape.packages) ||
+        !count(*structure, "nodes_per_package", 1, kMaxNodes, shape.nodes) ||
+        !count(*structure, "llcs_per_node", 1, kMaxCpus, shape.llcs) ||
+        !count(*structure, "cores_per_llc", 1, kMaxCpus, shape.cores) ||
+        !count(*structure, "threads_per_core", 1, 8, shape.threads) || !text(*structure, "numbering", numbering)) {
       return false;
     }
     if (numbering != "by-thread" && numbering != "by-core") {
-      return fail(*structure->get("numbering"),
-                  "\"numbering\" is not legal; legal: \"by-thread\" (all first siblings, then all "
-                  "second ones), \"by-core\"");
+      return fail(
+          *structure->get("numbering"),
+          "\"numbering\" is not legal; legal: \"by-thread\" (all first siblings, then all second ones), \"by-core\"");
     }
-    if (packages * nodes > kMaxNodes)
-      return fail(*structure, format("more than %lld nodes", static_cast<long long>(kMaxNodes)));
+    shape.by_core = numbering == "by-core";
+    const std::int64_t nodes = shape.packages * shape.nodes;
+    if (nodes > kMaxNodes) return fail(*structure, format("more than %lld nodes", static_cast<long long>(kMaxNodes)));
     // The largest legal factors multiply to 2^10 · 2^13 · 2^13 · 2^3, which 64 bits hold.
-    if (packages * nodes * llcs * cores * threads > kMaxCpus) {
+    if (nodes * shape.llcs * shape.cores * shape.threads > kMaxCpus) {
       return fail(*structure, format("more than %lld CPUs", static_cast<long long>(kMaxCpus)));
     }
-    const std::int64_t all_cores = packages * nodes * llcs * cores;
-    const auto cpus_of_core = [&](std::int64_t core) {
-      CpuMask cpus;
-      for (std::int64_t t = 0; t < threads; ++t) {
-        cpus.set(static_cast<unsigned>(numbering == "by-core" ? core * threads + t : t * all_cores + core));
-      }
-      return cpus;
-    };
-    std::int64_t core = 0;
-    for (std::int64_t p = 0; p < packages; ++p) {
-      Package package;
-      package.os = static_cast<unsigned>(p);
-      for (std::int64_t n = 0; n < nodes; ++n) {
-        Node node;
-        node.os = static_cast<unsigned>(p * nodes + n);
-        node.has_memory = true;
-        node.memory_bytes = static_cast<std::uint64_t>(node_bytes_);
-        for (std::int64_t l = 0; l < llcs; ++l) {
-          CpuMask shared;
-          for (std::int64_t c = 0; c < cores; ++c, ++core) {
-            add_core(cpus_of_core(core), core - p * nodes * llcs * cores);
-            shared |= cpus_of_core(core);
-          }
-          add_llc(shared);
-          node.cpus |= shared;
-        }
-        package.cpus |= node.cpus;
-        machine_.nodes.push_back(std::move(node));
-        package_of_node_.push_back(p);
-      }
-      machine_.packages.push_back(std::move(package));
-    }
+    builder_.add_structure(shape);
     return true;
   }
 
@@ -224,18 +168,15 @@ class ModelReader : ModelToml {
       return fail(*root.get("node"), "\"node\" is not legal; legal: [[node]] tables");
     if (nodes->size() > static_cast<std::size_t>(kMaxNodes)) return fail(*nodes, "too many nodes");
     std::int64_t next_number = 0;
-    std::int64_t cpu = 0;
-    std::int64_t core_id = 0;
     for (const toml::node& element : *nodes) {
       const toml::table& table = *element.as_table();
-      if (!only(table, "[[node]]", {"mark", "number", "package", "memory_bytes", "memory", "cores"}))
-        return false;
+      if (!only(table, "[[node]]", {"mark", "number", "package", "memory_bytes", "memory", "cores"})) return false;
       const toml::node* mark = table.get("mark");
       if (mark == nullptr) return fail(table, "[[node]] has no mark; legal: " + std::string(kMarks));
       if (!check_mark(*mark)) return false;
       std::int64_t number = next_number;
       std::int64_t package = -1;
-      double bytes = node_bytes_;
+      double bytes = builder_.node_bytes;
       bool has_memory = true;
       if (!count(table, "number", next_number, CpuMask::kMaxCpu, number) ||
           !count(table, "package", 0, kMaxNodes, package) || !figure(table, "memory_bytes", 0, 1e15, bytes)) {
@@ -253,18 +194,16 @@ class ModelReader : ModelToml {
       if (const toml::node* groups = table.get("cores")) {
         const toml::array* list = groups->as_array();
         if (list == nullptr || !list->is_array_of_tables()) {
-          return fail(*groups,
-                      "\"cores\" is not legal; legal: a list of {count, threads, llcs, kind, capacity}");
+          return fail(*groups, "\"cores\" is not legal; legal: a list of {count, threads, llcs, kind, capacity}");
         }
         if (package < 0) return fail(table, "a node with cores needs a package");
         for (const toml::node& group : *list) {
-          if (!read_core_group(*group.as_table(), cpu, core_id, node)) return false;
+          if (!read_core_group(*group.as_table(), node)) return false;
         }
       }
       if (!node.cpus.empty()) {
-        const auto found =
-            std::find_if(machine_.packages.begin(), machine_.packages.end(),
-                         [&](const Package& one) { return one.os == static_cast<unsigned>(package); });
+        const auto found = std::find_if(machine_.packages.begin(), machine_.packages.end(),
+                                        [&](const Package& one) { return one.os == static_cast<unsigned>(package); });
         Package& owner = found != machine_.packages.end() ? *found : machine_.packages.emplace_back();
         owner.os = static_cast<unsigned>(package);
         owner.cpus |= node.cpus;
@@ -272,7 +211,7 @@ class ModelReader : ModelToml {
         return fail(table, "a node with neither cores nor memory");
       }
       machine_.nodes.push_back(std::move(node));
-      package_of_node_.push_back(package);
+      builder_.package_of_node.push_back(package);
     }
     if (machine_.online.empty()) return fail(*nodes, "no node has cores");
     std::sort(machine_.kinds.begin(), machine_.kinds.end(), [](const CoreKind& a, const CoreKind& b) {
@@ -281,30 +220,19 @@ class ModelReader : ModelToml {
     return true;
   }
 
-  bool read_core_group(const toml::table& group, std::int64_t& cpu, std::int64_t& core_id, Node& node) {
+  bool read_core_group(const toml::table& group, Node& node) {
     if (!only(group, "cores", {"count", "threads", "llcs", "kind", "capacity"})) return false;
-    std::int64_t cores = 1;
-    std::int64_t threads = 1;
-    std::int64_t llcs = 1;
+    ModelBuilder::CoreGroup shape;
     std::int64_t capacity = 1024;
     std::string kind = "core";
-    if (!count(group, "count", 1, kMaxCpus, cores) || !count(group, "threads", 1, 8, threads) ||
-        !count(group, "llcs", 1, kMaxCpus, llcs) || !count(group, "capacity", 1, 1024, capacity) ||
+    if (!count(group, "count", 1, kMaxCpus, shape.cores) || !count(group, "threads", 1, 8, shape.threads) ||
+        !count(group, "llcs", 1, kMaxCpus, shape.llcs) || !count(group, "capacity", 1, 1024, capacity) ||
         !text(group, "kind", kind)) {
       return false;
     }
-    if (cpu + cores * threads > kMaxCpus)
+    if (builder_.next_cpu + shape.cores * shape.threads > kMaxCpus)
       return fail(group, format("more than %lld CPUs", static_cast<long long>(kMaxCpus)));
-    std::vector<CpuMask> members;
-    CpuMask all;
-    for (std::int64_t c = 0; c < cores; ++c, ++core_id) {
-      CpuMask cpus;
-      for (std::int64_t t = 0; t < threads; ++t) cpus.set(static_cast<unsigned>(cpu++));
-      add_core(cpus, core_id);
-      all |= cpus;
-      members.push_back(std::move(cpus));
-    }
-    add_cores(cores, llcs, members);
+    const CpuMask all = builder_.add_core_group(shape);
     node.cpus |= all;
     const auto found = std::find_if(machine_.kinds.begin(), machine_.kinds.end(),
                                     [&](const CoreKind& one) { return one.name == kind; });
@@ -323,70 +251,35 @@ class ModelReader : ModelToml {
   bool read_mesh(const toml::table& root) {
     const toml::table* mesh = nullptr;
     if (!optional_table(root, "mesh", mesh)) return false;
-    if (!only(*mesh, "[mesh]",
-              {"mark", "width", "height", "reserved", "clock_mhz", "local_cycles", "remote_cycles",
-               "cycles_per_hop"})) {
+    if (!only(
+            *mesh, "[mesh]",
+            {"mark", "width", "height", "reserved", "clock_mhz", "local_cycles", "remote_cycles", "cycles_per_hop"})) {
       return false;
     }
     if (!mesh->contains("mark")) return fail(*mesh, "[mesh] has no mark; legal: " + std::string(kMarks));
-    std::int64_t width = 0;
-    std::int64_t height = 0;
-    double clock = 0;
-    double local = 0;
-    double remote = 0;
-    double per_hop = 0;
-    for (const char* needed :
-         {"width", "height", "clock_mhz", "local_cycles", "remote_cycles", "cycles_per_hop"}) {
+    ModelBuilder::Mesh shape;
+    for (const char* needed : {"width", "height", "clock_mhz", "local_cycles", "remote_cycles", "cycles_per_hop"}) {
       if (!mesh->contains(needed)) return fail(*mesh, format("[mesh] needs \"%s\"", needed));
     }
-    if (!count(*mesh, "width", 1, 32, width) || !count(*mesh, "height", 1, 32, height) ||
-        !figure(*mesh, "clock_mhz", 1, 1e5, clock) || !figure(*mesh, "local_cycles", 1, 1e6, local) ||
-        !figure(*mesh, "remote_cycles", 1, 1e6, remote) ||
-        !figure(*mesh, "cycles_per_hop", 0, 1e6, per_hop)) {
+    if (!count(*mesh, "width", 1, 32, shape.width) || !count(*mesh, "height", 1, 32, shape.height) ||
+        !figure(*mesh, "clock_mhz", 1, 1e5, shape.clock_mhz) ||
+        !figure(*mesh, "local_cycles", 1, 1e6, shape.local_cycles) ||
+        !figure(*mesh, "remote_cycles", 1, 1e6, shape.remote_cycles) ||
+        !figure(*mesh, "cycles_per_hop", 0, 1e6, shape.cycles_per_hop)) {
       return false;
     }
-    CpuMask reserved;
     if (const toml::node* given = mesh->get("reserved")) {
       const toml::array* list = given->as_array();
       if (list == nullptr) return fail(*given, "\"reserved\" is not legal; legal: a list of tile numbers");
       for (const toml::node& element : *list) {
         const std::int64_t tile = element.is_integer() ? element.value<std::int64_t>().value_or(-1) : -1;
-        if (tile < 0 || tile >= width * height) return fail(element, "not a tile number");
-        reserved.set(static_cast<unsigned>(tile));
+        if (tile < 0 || tile >= shape.width * shape.height) return fail(element, "not a tile number");
+        shape.reserved.set(static_cast<unsigned>(tile));
       }
     }
-    Package package;
-    Node node;
-    node.has_memory = true;
-    node.memory_bytes = static_cast<std::uint64_t>(node_bytes_);
-    std::vector<std::int64_t> tiles;
-    for (std::int64_t tile = 0; tile < width * height; ++tile) {
-      if (reserved.test(static_cast<unsigned>(tile))) continue;
-      const CpuMask cpu{static_cast<unsigned>(tile)};
-      add_core(cpu, tile);
-      add_llc(cpu);
-      node.cpus |= cpu;
-      tiles.push_back(tile);
-    }
-    if (tiles.empty()) return fail(*mesh, "every tile is reserved");
-    package.cpus = node.cpus;
-    machine_.packages.push_back(std::move(package));
-    machine_.nodes.push_back(std::move(node));
-    package_of_node_.push_back(0);
-    machine_.location_kind = LocationKind::home_cache;
-    machine_.mesh_width = static_cast<unsigned>(width);
-    machine_.mesh_height = static_cast<unsigned>(height);
-    machine_.home_latency_ns = Matrix<float>(tiles.size(), 0);
-    const double ns_per_cycle = 1000 / clock;
-    for (std::size_t a = 0; a < tiles.size(); ++a) {
-      for (std::size_t b = 0; b < tiles.size(); ++b) {
-        const std::int64_t hops =
-            std::abs(tiles[a] % width - tiles[b] % width) + std::abs(tiles[a] / width - tiles[b] / width);
-        const double cycles = a == b ? local : remote + per_hop * static_cast<double>(hops);
-        machine_.home_latency_ns.at(a, b) = static_cast<float>(cycles * ns_per_cycle);
-      }
-    }
-    machine_.distance_source = DistanceSource::hops;
+    if (shape.reserved.count() == static_cast<std::size_t>(shape.width * shape.height))
+      return fail(*mesh, "every tile is reserved");
+    builder_.add_mesh(shape);
     return true;
   }
 
@@ -402,8 +295,8 @@ class ModelReader : ModelToml {
     }
     if (distance != nullptr) {
       Matrix<float> slit;
-      if (only(*distance, "[distance]", {"mark", "slit"}) &&
-          pairs(*distance, "slit", 10, 65535, true, slit) && !slit.empty()) {
+      if (only(*distance, "[distance]", {"mark", "slit"}) && pairs(*distance, "slit", 10, 65535, true, slit) &&
+          !slit.empty()) {
         machine_.node_distance = Matrix<std::uint32_t>(slit.size(), 10);
         for (std::size_t a = 0; a < slit.size(); ++a) {
           for (std::size_t b = 0; b < slit.size(); ++b) {
@@ -432,8 +325,7 @@ class ModelReader : ModelToml {
   // [[...], ...] or {local = , same_package = , other_package = }, either of them perhaps as {value = ...,
   // mark = ...}. With `whole`, no pair may stay unknown, which is 0 in a square; from nodes without CPUs and
   // to nodes without memory there is nothing to know.
-  bool pairs(const toml::table& table, const char* key, double least, double most, bool whole,
-             Matrix<float>& out) {
+  bool pairs(const toml::table& table, const char* key, double least, double most, bool whole, Matrix<float>& out) {
     const toml::node* node = table.get(key);
     if (node == nullptr) return true;
     bool marked = table.contains("mark");
@@ -448,8 +340,7 @@ class ModelReader : ModelToml {
     const std::size_t size = machine_.nodes.size();
     if (const toml::table* classes = node->as_table()) {
       Classes by;
-      if (!marked)
-        return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
+      if (!marked) return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
       if (!only(*classes, key, {"local", "same_package", "other_package"})) return false;
       for (auto [name, slot] : {std::pair{"local", &by.local}, std::pair{"same_package", &by.same_package},
                                 std::pair{"other_package", &by.other_package}}) {
@@ -459,7 +350,7 @@ class ModelReader : ModelToml {
       out = Matrix<float>(size, 0);
       for (std::size_t a = 0; a < size; ++a) {
         for (std::size_t b = 0; b < size; ++b) {
-          const bool same = package_of_node_[a] == package_of_node_[b];
+          const bool same = builder_.package_of_node[a] == builder_.package_of_node[b];
           const double value = a == b ? by.local : same ? by.same_package : by.other_package;
           if (value == 0 && whole) {
             return fail(*node, format("\"%s\" lacks \"%s\"", key,
@@ -474,12 +365,9 @@ class ModelReader : ModelToml {
     if (rows == nullptr)
       return fail(
           *node,
-          format("\"%s\" is not legal; legal: a square of numbers, or {local, same_package, other_package}",
-                 key));
-    if (!marked)
-      return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
-    if (rows->size() != size)
-      return fail(*rows, format("\"%s\" has %zu rows for %zu nodes", key, rows->size(), size));
+          format("\"%s\" is not legal; legal: a square of numbers, or {local, same_package, other_package}", key));
+    if (!marked) return fail(*node, format("\"%s\" has no mark; legal: %s", key, std::string(kMarks).c_str()));
+    if (rows->size() != size) return fail(*rows, format("\"%s\" has %zu rows for %zu nodes", key, rows->size(), size));
     out = Matrix<float>(size, 0);
     for (std::size_t a = 0; a < size; ++a) {
       const toml::array* row = rows->get(a)->as_array();
@@ -499,21 +387,14 @@ class ModelReader : ModelToml {
   }
 
   const std::string& file_;
-  Machine machine_;
   std::string title_;
-  std::vector<std::int64_t> package_of_node_;
-  std::int64_t llc_level_ = 3;
-  double llc_bytes_ = 0;
-  double line_bytes_ = 0;
-  double l1d_bytes_ = 0;
-  double node_bytes_ = 0;
+  ModelBuilder builder_;
+  Machine& machine_ = builder_.machine;
 };
 
 }  // namespace
 
-LoadedMachine parse_model(std::string_view text, const std::string& file) {
-  return ModelReader(file).read(text);
-}
+LoadedMachine parse_model(std::string_view text, const std::string& file) { return ModelReader(file).read(text); }
 
 LoadedMachine load_model(const std::string& path) {
   std::string text;

@@ -53,8 +53,7 @@ class ModelToml {
     std::vector<std::pair<unsigned, std::string>> sorted = problems_;
     std::sort(sorted.begin(), sorted.end());
     std::vector<std::string> lines;
-    for (const auto& [line, what] : sorted)
-      lines.push_back(format("%s:%u: %s", file_.c_str(), line, what.c_str()));
+    for (const auto& [line, what] : sorted) lines.push_back(format("%s:%u: %s", file_.c_str(), line, what.c_str()));
     return lines;
   }
 
@@ -72,16 +71,15 @@ class ModelToml {
       if (std::find(legal.begin(), legal.end(), key.str()) != legal.end()) continue;
       std::string list;
       for (std::string_view one : legal) list += (list.empty() ? "" : ", ") + std::string(one);
-      good = fail(value, format("unknown key \"%s\" in %s; legal: %s", std::string(key.str()).c_str(), name,
-                                list.c_str()));
+      good = fail(value,
+                  format("unknown key \"%s\" in %s; legal: %s", std::string(key.str()).c_str(), name, list.c_str()));
     }
     return good;
   }
 
   bool check_mark(const toml::node& node) {
     const auto text = node.value<std::string_view>();
-    if (text && text->size() == 1 && std::string_view("PMSCAH").find((*text)[0]) != std::string_view::npos)
-      return true;
+    if (text && text->size() == 1 && std::string_view("PMSCAH").find((*text)[0]) != std::string_view::npos) return true;
     return fail(node, "not a mark; legal: " + std::string(kMarks));
   }
 
@@ -92,12 +90,11 @@ class ModelToml {
       out = value;
       return true;
     }
-    return fail(node, format("\"%s\" is not legal; legal: a number from %g to %g", std::string(key).c_str(),
-                             least, most));
+    return fail(node,
+                format("\"%s\" is not legal; legal: a number from %g to %g", std::string(key).c_str(), least, most));
   }
 
-  bool count(const toml::table& table, std::string_view key, std::int64_t least, std::int64_t most,
-             std::int64_t& out) {
+  bool count(const toml::table& table, std::string_view key, std::int64_t least, std::int64_t most, std::int64_t& out) {
     const toml::node* node = table.get(key);
     if (node == nullptr) return true;
     const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
@@ -105,9 +102,8 @@ class ModelToml {
       out = *value;
       return true;
     }
-    return fail(
-        *node, format("\"%s\" is not legal; legal: a whole number from %lld to %lld",
-                      std::string(key).c_str(), static_cast<long long>(least), static_cast<long long>(most)));
+    return fail(*node, format("\"%s\" is not legal; legal: a whole number from %lld to %lld", std::string(key).c_str(),
+                              static_cast<long long>(least), static_cast<long long>(most)));
   }
 
   bool text(const toml::table& table, std::string_view key, std::string& out) {

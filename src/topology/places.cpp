@@ -335,7 +335,7 @@ ParsedPlaces parse_places(std::string_view text, const Machine& machine) {
   }
   if (!parser.missing().empty()) {
     result.remarks.push_back(
-        {format("CPUs %s are not this process's to use", parser.missing().list().c_str()), 0, "",
+        {format("this process may not use CPUs %s", parser.missing().list().c_str()), 0, "",
          result.list.size() <= 16 ? result.list.text()
                                   : format("%u places without them", result.list.size())});
   }

@@ -25,8 +25,7 @@ CpuMask read_online(const SystemRoot& root) {
 }
 
 // The list in whichever of the two files exists, cut to what is online, always with `cpu` itself.
-CpuMask siblings(const SystemRoot& root, unsigned cpu, const char* newer, const char* older,
-                 const CpuMask& online) {
+CpuMask siblings(const SystemRoot& root, unsigned cpu, const char* newer, const char* older, const CpuMask& online) {
   CpuMask list;
   if (!root.read_list(format("%s/cpu%u/topology/%s", kCpus, cpu, newer).c_str(), list)) {
     root.read_list(format("%s/cpu%u/topology/%s", kCpus, cpu, older).c_str(), list);
@@ -123,10 +122,52 @@ void read_cpus(const SystemRoot& root, Machine& machine) {
   });
 }
 
-// Core kinds, from whichever source this machine has. Intel's hybrid processors name their groups; ARM has
-// cpu_capacity; elsewhere CPPC's nominal performance tells. (Not its highest performance: AMD ranks the cores
-// of one kind by that.)
-void read_kinds(const SystemRoot& root, Machine& machine) {
+// CPUs by the value of a file of theirs.
+struct Ranked {
+  std::int64_t value;
+  CpuMask cpus;
+};
+
+// Values within a tenth are one kind: frequency bins of the same core differ by a few per cent.
+void merge_close(std::vector<Ranked>& ranks) {
+  for (std::size_t i = 1; i < ranks.size();) {
+    if (ranks[i].value * 10 <= ranks[i - 1].value * 11) {
+      ranks[i - 1].cpus |= ranks[i].cpus;
+      ranks[i - 1].value = ranks[i].value;
+      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Groups the CPUs by what their `file` says, rising. Empty unless all of them have it.
+std::vector<Ranked> rank_by(const SystemRoot& root, const char* file, const CpuMask& which) {
+  std::vector<Ranked> ranks;
+  bool all = true;
+  which.for_each([&](unsigned cpu) {
+    std::int64_t value = 0;
+    if (!all) return;
+    if (!root.read_number(format("%s/cpu%u/%s", kCpus, cpu, file).c_str(), value) || value <= 0) {
+      all = false;
+      return;
+    }
+    const auto same = std::find_if(ranks.begin(), ranks.end(), [&](const Ranked& rank) { return rank.value == value; });
+    if (same != ranks.end()) {
+      same->cpus.set(cpu);
+    } else {
+      ranks.push_back({value, {}});
+      ranks.back().cpus.set(cpu);
+    }
+  });
+  if (!all) ranks.clear();
+  std::sort(ranks.begin(), ranks.end(), [](const Ranked& a, const Ranked& b) { return a.value < b.value; });
+  merge_close(ranks);
+  return ranks;
+}
+
+// The groups that Intel's hybrid processors name.
+void read_intel_kinds(const SystemRoot& root, Machine& machine) {
   struct Group {
     const char* file;
     const char* name;
@@ -134,46 +175,6 @@ void read_kinds(const SystemRoot& root, Machine& machine) {
   constexpr Group kIntel[] = {{"/sys/devices/cpu_lowpower/cpus", "low-power"},
                               {"/sys/devices/cpu_atom/cpus", "efficiency"},
                               {"/sys/devices/cpu_core/cpus", "performance"}};
-
-  struct Ranked {
-    std::int64_t value;
-    CpuMask cpus;
-  };
-  std::vector<Ranked> ranks;  // rising
-  const auto rank_by = [&](const char* file, const CpuMask& which) {
-    ranks.clear();
-    bool all = true;
-    which.for_each([&](unsigned cpu) {
-      std::int64_t value = 0;
-      if (!all) return;
-      if (!root.read_number(format("%s/cpu%u/%s", kCpus, cpu, file).c_str(), value) || value <= 0) {
-        all = false;
-        return;
-      }
-      const auto same =
-          std::find_if(ranks.begin(), ranks.end(), [&](const Ranked& rank) { return rank.value == value; });
-      if (same != ranks.end()) {
-        same->cpus.set(cpu);
-      } else {
-        ranks.push_back({value, {}});
-        ranks.back().cpus.set(cpu);
-      }
-    });
-    if (!all) ranks.clear();
-    std::sort(ranks.begin(), ranks.end(), [](const Ranked& a, const Ranked& b) { return a.value < b.value; });
-    // Values within a tenth are one kind: frequency bins of the same core differ by a few per cent.
-    for (std::size_t i = 1; i < ranks.size();) {
-      if (ranks[i].value * 10 <= ranks[i - 1].value * 11) {
-        ranks[i - 1].cpus |= ranks[i].cpus;
-        ranks[i - 1].value = ranks[i].value;
-        ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
-    }
-    return ranks.size();
-  };
-
   for (const Group& group : kIntel) {
     CpuMask members;
     if (!root.read_list(group.file, members)) continue;
@@ -182,36 +183,50 @@ void read_kinds(const SystemRoot& root, Machine& machine) {
     if (!members.empty()) machine.kinds.push_back({group.name, 0, members});
   }
   if (machine.kinds.size() == 1) machine.kinds.clear();  // a plain machine whose PMU carries the hybrid name
+}
 
-  // One CPU of each core would do, but capacities are per CPU and the files are few enough where they exist
-  // at all.
-  const bool has_capacity =
-      root.exists(format("%s/cpu%u/cpu_capacity", kCpus, machine.online.first()).c_str());
-  const bool has_cppc =
-      root.exists(format("%s/cpu%u/acpi_cppc/nominal_perf", kCpus, machine.online.first()).c_str());
-  const char* measure = has_capacity ? "cpu_capacity" : has_cppc ? "acpi_cppc/nominal_perf" : nullptr;
-  if (machine.kinds.empty()) {
-    if (measure == nullptr || rank_by(measure, machine.online) < 2) return;
-    const std::int64_t fastest = ranks.back().value;
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const char* name = i + 1 == ranks.size() ? "performance" : i == 0 ? "efficiency" : "middle";
-      const std::string numbered =
-          i > 0 && i + 1 < ranks.size() && ranks.size() > 3 ? format("%s-%zu", name, i) : name;
-      machine.kinds.push_back(
-          {numbered, static_cast<unsigned>(ranks[i].value * 1024 / fastest), ranks[i].cpus});
-    }
-    return;
+// The file that tells how fast a CPU is, or null. Not CPPC's highest performance: AMD ranks the cores of one kind by that.
+const char* speed_file(const SystemRoot& root, const Machine& machine) {
+  for (const char* file : {"cpu_capacity", "acpi_cppc/nominal_perf"}) {
+    if (root.exists(format("%s/cpu%u/%s", kCpus, machine.online.first(), file).c_str())) return file;
   }
-  if (measure == nullptr) return;
+  return nullptr;
+}
+
+void make_kinds_by_speed(const SystemRoot& root, const char* file, Machine& machine) {
+  const std::vector<Ranked> ranks = rank_by(root, file, machine.online);
+  if (ranks.size() < 2) return;
+  const std::int64_t fastest = ranks.back().value;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const char* name = i + 1 == ranks.size() ? "performance" : i == 0 ? "efficiency" : "middle";
+    const std::string numbered = i > 0 && i + 1 < ranks.size() && ranks.size() > 3 ? format("%s-%zu", name, i) : name;
+    machine.kinds.push_back({numbered, static_cast<unsigned>(ranks[i].value * 1024 / fastest), ranks[i].cpus});
+  }
+}
+
+void read_capacities(const SystemRoot& root, const char* file, Machine& machine) {
   std::vector<std::int64_t> values;
   for (const CoreKind& kind : machine.kinds) {
     std::int64_t value = 0;
-    root.read_number(format("%s/cpu%u/%s", kCpus, kind.cpus.first(), measure).c_str(), value);
+    root.read_number(format("%s/cpu%u/%s", kCpus, kind.cpus.first(), file).c_str(), value);
     values.push_back(value);
   }
   const std::int64_t fastest = *std::max_element(values.begin(), values.end());
   for (std::size_t i = 0; i < values.size() && fastest > 0; ++i) {
     machine.kinds[i].capacity = values[i] > 0 ? static_cast<unsigned>(values[i] * 1024 / fastest) : 0;
+  }
+}
+
+// Core kinds, from whichever source this machine has. Intel's hybrid processors name their groups; ARM has cpu_capacity;
+// elsewhere CPPC's nominal performance tells.
+void read_kinds(const SystemRoot& root, Machine& machine) {
+  read_intel_kinds(root, machine);
+  const char* file = speed_file(root, machine);
+  if (file == nullptr) return;
+  if (machine.kinds.empty()) {
+    make_kinds_by_speed(root, file, machine);
+  } else {
+    read_capacities(root, file, machine);
   }
 }
 
@@ -245,42 +260,18 @@ void read_access(const SystemRoot& root, Node& node) {
   }
 }
 
-void read_nodes(const SystemRoot& root, Machine& machine) {
-  NodeMask online;
-  if (!root.read_list("/sys/devices/system/node/online", online))
-    online = root.numbered_entries(kNodes, "node");
+// A kernel without NUMA: one node that is the machine.
+void add_only_node(const SystemRoot& root, Machine& machine) {
   std::string text;
-  if (online.empty()) {
-    // A kernel without NUMA: one node that is the machine.
-    Node node;
-    node.cpus = machine.online;
-    node.has_memory = true;
-    if (root.read("/proc/meminfo", text)) node.memory_bytes = memory_line(text, "MemTotal:");
-    machine.nodes.push_back(std::move(node));
-    return;
-  }
-  NodeMask with_memory;
-  root.read_list("/sys/devices/system/node/has_memory", with_memory);
-  std::vector<std::string> rows;
-  CpuMask placed;
-  online.for_each([&](unsigned number) {
-    Node node;
-    node.os = number;
-    root.read_list(format("%s/node%u/cpulist", kNodes, number).c_str(), node.cpus);
-    node.cpus &= machine.online;
-    node.cpus -= placed;
-    placed |= node.cpus;
-    if (root.read(format("%s/node%u/meminfo", kNodes, number).c_str(), text)) {
-      node.memory_bytes = memory_line(text, "MemTotal:");
-    }
-    node.has_memory = node.memory_bytes > 0 || with_memory.test(number);
-    read_access(root, node);
-    root.read_line(format("%s/node%u/distance", kNodes, number).c_str(), text);
-    rows.push_back(text);
-    machine.nodes.push_back(std::move(node));
-  });
+  Node node;
+  node.cpus = machine.online;
+  node.has_memory = true;
+  if (root.read("/proc/meminfo", text)) node.memory_bytes = memory_line(text, "MemTotal:");
+  machine.nodes.push_back(std::move(node));
+}
 
-  // A row has one number per online node, holes left out, in rising order.
+// The SLIT, a row for each node: one number per online node, holes left out, in rising order.
+void read_distances(const std::vector<std::string>& rows, Machine& machine) {
   const std::size_t size = machine.nodes.size();
   Matrix<std::uint32_t> slit(size, 0);
   bool whole = true;
@@ -299,8 +290,12 @@ void read_nodes(const SystemRoot& root, Machine& machine) {
     machine.node_distance = slit;
     machine.distance_source = DistanceSource::slit;
   }
+}
 
-  // HMAT as far as the kernel publishes it: from each node's best initiators to that node.
+// HMAT as far as the kernel publishes it: from each node's best initiators to that node. Where it is complete, distances
+// follow from it.
+void take_over_latencies(Machine& machine) {
+  const std::size_t size = machine.nodes.size();
   Matrix<float> read_latency(size, 0);
   Matrix<float> write_latency(size, 0);
   Matrix<float> bandwidth(size, 0);
@@ -332,6 +327,38 @@ void read_nodes(const SystemRoot& root, Machine& machine) {
   machine.read_latency_ns = std::move(read_latency);
   machine.write_latency_ns = std::move(write_latency);
   machine.bandwidth_mbs = std::move(bandwidth);
+}
+
+void read_nodes(const SystemRoot& root, Machine& machine) {
+  NodeMask online;
+  if (!root.read_list("/sys/devices/system/node/online", online)) online = root.numbered_entries(kNodes, "node");
+  if (online.empty()) {
+    add_only_node(root, machine);
+    return;
+  }
+  NodeMask with_memory;
+  root.read_list("/sys/devices/system/node/has_memory", with_memory);
+  std::string text;
+  std::vector<std::string> rows;
+  CpuMask placed;
+  online.for_each([&](unsigned number) {
+    Node node;
+    node.os = number;
+    root.read_list(format("%s/node%u/cpulist", kNodes, number).c_str(), node.cpus);
+    node.cpus &= machine.online;
+    node.cpus -= placed;
+    placed |= node.cpus;
+    if (root.read(format("%s/node%u/meminfo", kNodes, number).c_str(), text)) {
+      node.memory_bytes = memory_line(text, "MemTotal:");
+    }
+    node.has_memory = node.memory_bytes > 0 || with_memory.test(number);
+    read_access(root, node);
+    root.read_line(format("%s/node%u/distance", kNodes, number).c_str(), text);
+    rows.push_back(text);
+    machine.nodes.push_back(std::move(node));
+  });
+  read_distances(rows, machine);
+  take_over_latencies(machine);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST(Places, MissingCpusAreLeftOutWithARemark) {
   EXPECT_EQ(parsed.list.text(), "{0-3},{4-5}");
   ASSERT_EQ(parsed.remarks.size(), 1U);
   EXPECT_EQ(remark_line("OMP_PLACES", "{0:4}:4:4", parsed.remarks[0]),
-            "OMP_PLACES=\"{0:4}:4:4\": CPUs 6-15 are not this process's to use; using {0-3},{4-5}.");
+            "OMP_PLACES=\"{0:4}:4:4\": this process may not use CPUs 6-15; using {0-3},{4-5}.");
 }
 
 TEST(Places, MoreUnitsThanThereAreGiveAllWithARemark) {
