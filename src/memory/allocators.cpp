@@ -29,8 +29,7 @@ namespace {
 
 struct Allocator {
   Traits traits;
-  std::atomic<std::size_t> used{
-      0};  // bytes of the pool that live blocks take; only when there is a pool size
+  std::atomic<std::size_t> used{0};  // bytes of the pool that live blocks take; only when there is a pool size
 };
 
 // As aligned as malloc's memory, so that a block without particular alignment is as aligned as malloc's, too.
@@ -62,8 +61,8 @@ bool take_from_pool(Allocator& allocator, std::size_t bytes) {
   std::size_t used = allocator.used.load(std::memory_order_relaxed);
   do {
     if (bytes > allocator.traits.pool_size || used > allocator.traits.pool_size - bytes) return false;
-  } while (!allocator.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed,
-                                                 std::memory_order_relaxed));
+  } while (
+      !allocator.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed, std::memory_order_relaxed));
   return true;
 }
 
@@ -111,16 +110,14 @@ void* plain_block(AllocatorHandle handle, const Traits& traits, const Request& r
   void* raw = traits.pinned ? map_pinned(total) : request.zeroed ? std::calloc(1, total) : std::malloc(total);
   if (raw == nullptr) return nullptr;
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(raw) + sizeof(Header);
-  if (alignment > alignof(Header))
-    address = (address + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
+  if (alignment > alignof(Header)) address = (address + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
   void* block = reinterpret_cast<void*>(address);
   header_of(block) = {raw, total, handle};
   return block;
 }
 
 /// A block of managed memory, distributed as the partition trait says.
-void* distributed_block(AllocatorHandle handle, const Traits& traits, const Request& request,
-                        std::size_t alignment) {
+void* distributed_block(AllocatorHandle handle, const Traits& traits, const Request& request, std::size_t alignment) {
   void* block = managed_allocate({.what = distribution_of(traits),
                                   .size = request.size,
                                   .alignment = alignment,
@@ -136,7 +133,7 @@ void* distributed_block(AllocatorHandle handle, const Traits& traits, const Requ
 /// What a block would take from a pool; 0 when it is too large for any.
 std::size_t footprint(const Traits& traits, std::size_t alignment, std::size_t size) {
   if (is_distributed(traits)) {
-    const std::size_t bytes = managed_footprint(distribution_of(traits), alignment, size);
+    const std::size_t bytes = managed_block_bytes(distribution_of(traits), alignment, size);
     return bytes == SIZE_MAX ? 0 : bytes;
   }
   const std::size_t slack = alignment > alignof(Header) ? alignment - alignof(Header) : 0;
@@ -149,8 +146,7 @@ std::size_t footprint(const Traits& traits, std::size_t alignment, std::size_t s
 
 /// One attempt, without fallback. `held` bytes of the pool are the caller's already, and the new block's on
 /// success.
-void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request,
-                   std::size_t held = 0) {
+void* try_allocate(AllocatorHandle handle, const Traits& traits, const Request& request, std::size_t held = 0) {
   std::size_t alignment = request.alignment > traits.alignment ? request.alignment : traits.alignment;
   // Locking counts per page: a block that shared one would be unlocked with its neighbour.
   if (traits.pinned && is_distributed(traits) && alignment < kPage) alignment = kPage;
@@ -198,8 +194,7 @@ void give_back(const Facts& facts, bool to_pool) {
   if (is_made(header.allocator)) {
     Allocator& allocator = made(header.allocator);
     pinned = allocator.traits.pinned;
-    if (to_pool && has_pool(allocator.traits))
-      allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
+    if (to_pool && has_pool(allocator.traits)) allocator.used.fetch_sub(header.total, std::memory_order_relaxed);
   }
   if (facts.managed) {
     if (pinned) munlock(facts.block, header.total);
@@ -217,8 +212,7 @@ void* allocate_from(AllocatorHandle handle, const Request& request) {
   // rings.
   for (;;) {
     if (!is_made(handle) && !is_predefined(handle)) {
-      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.",
-                       static_cast<std::size_t>(handle));
+      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.", static_cast<std::size_t>(handle));
       return nullptr;
     }
     const Traits traits = traits_of(handle);
@@ -226,8 +220,8 @@ void* allocate_from(AllocatorHandle handle, const Request& request) {
     switch (traits.fallback) {
       case trait::kNullFb: return nullptr;
       case trait::kAbortFb:
-        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).",
-              request.size, static_cast<std::size_t>(traits.pool_size));
+        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).", request.size,
+              static_cast<std::size_t>(traits.pool_size));
       case trait::kAllocatorFb: handle = traits.fallback_allocator; continue;
       default:
         // The default memory space. If that just failed, asking once more cannot help.
@@ -344,8 +338,7 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle allocator) {
   const Facts old = facts_of(block);
   if (allocator == kNullAllocator) allocator = old.header.allocator;
   // Within one pool the old block's bytes count for the new one: growing by a byte needs room for a byte.
-  const bool same_pool =
-      allocator == old.header.allocator && is_made(allocator) && has_pool(made(allocator).traits);
+  const bool same_pool = allocator == old.header.allocator && is_made(allocator) && has_pool(made(allocator).traits);
   void* other = nullptr;
   if (same_pool) other = try_allocate(allocator, made(allocator).traits, {1, size, false}, old.header.total);
   const bool moved_within_pool = other != nullptr;

@@ -28,9 +28,7 @@ namespace hearth::memory {
 
 extern placement::OwnerTable owner_table;
 
-inline bool is_managed(const void* address) {
-  return owner_table.manages(reinterpret_cast<std::uintptr_t>(address));
-}
+inline bool is_managed(const void* address) { return owner_table.manages(reinterpret_cast<std::uintptr_t>(address)); }
 
 struct ManagedRequest {
   placement::Distribution what;
@@ -42,8 +40,8 @@ struct ManagedRequest {
   bool huge = false;  // the unit is a huge page, for blocks of at least one
 };
 
-/// The tag of blocks that a program has from malloc (takeover.h): whoever finds one may not take it for his
-/// own.
+/// The tag of blocks that a program has from malloc (takeover.h): a caller that finds it must not take
+/// the block for its own.
 inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
 
 using placement::kLargestInSlab;
@@ -58,8 +56,8 @@ bool reserve_managed_range();
 /// manage (ulimit -v; said once). Not for `standard` and `environment`, which are malloc's.
 void* managed_allocate(const ManagedRequest& request);
 
-/// What such a block takes: whole units of its slab or pages. Exact; for pools.
-std::size_t managed_footprint(const placement::Distribution& what, std::size_t alignment, std::size_t size);
+/// How many bytes such a block takes: a block of its slab, or whole pages. Exact; for pools.
+std::size_t managed_block_bytes(const placement::Distribution& what, std::size_t alignment, std::size_t size);
 
 /// `block` as managed_allocate() gave it.
 void managed_release(void* block);

@@ -189,7 +189,7 @@ TEST(Managed, BlockAtKnowsTheBlockAroundAnyAddress) {
     EXPECT_EQ(block.size, size);
     EXPECT_GE(block.capacity, size);
     EXPECT_EQ(block.tag, 42u);
-    EXPECT_EQ(block.capacity, managed_footprint({.kind = Kind::coarse}, 1, size));
+    EXPECT_EQ(block.capacity, managed_block_bytes({.kind = Kind::coarse}, 1, size));
     managed_release(begin);
     EXPECT_FALSE(block_at(begin, block));
   }

@@ -133,9 +133,9 @@ int main(int argc, char** argv) {
   static char text[8192];
   CHECK(read(ends[0], text, sizeof text - 1) >= 0);
   fputs(text, stderr);
-  const char* line = strstr(text, "do not lie where they were placed: a node has no room");
+  const char* line = strstr(text, "are not where they were placed: a node is full");
   CHECK((line != NULL) == (strcmp(what, "blind") != 0));
-  CHECK(line == NULL || strstr(line + 1, "do not lie where they were placed") == NULL);
+  CHECK(line == NULL || strstr(line + 1, "are not where they were placed") == NULL);
   CHECK((strstr(text, "move_pages is refused") != NULL) == (strcmp(what, "blind") == 0));
   printf("corrected %s: %d nodes, all as expected\n", what, count);
   return 0;
