@@ -45,6 +45,8 @@ struct LatencyStep {
   Figure more_ns;
 };
 
+inline constexpr const char* kPatternNames[kPatterns] = {"stream", "strided", "random", "chase"};
+
 struct Parameters {
   Figure clock_ghz;
   std::uint32_t line_bytes = 64;
@@ -111,6 +113,8 @@ struct Parameters {
   /// The same with every range replaced by one value of it: `unit` in [0, 1) for each, in the order of
   /// ranges().
   Parameters drawn(const std::vector<double>& unit) const;
+  /// Fills read_ns in from latency_steps, where there are any.
+  void resolve_latencies();
 };
 
 struct LoadedParameters {
@@ -123,8 +127,7 @@ struct LoadedParameters {
 };
 
 /// The table [simulator] of the model that `machine` was read from. `file` is only named in messages.
-LoadedParameters parse_parameters(std::string_view text, const std::string& file,
-                                  const topology::Machine& machine);
+LoadedParameters parse_parameters(std::string_view text, const std::string& file, const topology::Machine& machine);
 LoadedParameters load_parameters(const std::string& path, const topology::Machine& machine);
 
 }  // namespace hearth::sim
