@@ -1,13 +1,9 @@
-#include "runtime/loop/loop_affinity.h"
-
-#include <cinttypes>
-#include <cstdlib>
-#include <new>
-
+// Loops that go back to where they ran last: a member's search for iterations, in its own range, among the parts that belong to its
+// location, and elsewhere. On the path of each chunk. Contract in loop_affinity.h.
 #include "base/assert.h"
-#include "base/log.h"
-#include "runtime/locality/team_locality.h"
 #include "runtime/locality/machine_view.h"
+#include "runtime/locality/team_locality.h"
+#include "runtime/loop/loop_parts.h"
 #include "runtime/loop/loop_ranges.h"
 #include "runtime/sync/shared_writes.h"
 
@@ -16,137 +12,6 @@ namespace {
 
 using namespace ranges;
 
-constexpr std::uint32_t kMostParts = RememberedLoop::kMostParts;
-constexpr std::uint32_t kNobody = UINT32_MAX;
-
-// --- parts
-
-Block part(const LoopState& loop, std::uint32_t i) { return static_block(loop.units, i, loop.parts); }
-
-// Which of `parts` blocks of `units` holds the unit: static_block() the other way round.
-std::uint64_t block_holding(std::uint64_t unit, std::uint64_t units, std::uint64_t parts) {
-  const std::uint64_t small = units / parts, larger = units % parts;
-  const std::uint64_t in_larger = larger * (small + 1);
-  return unit < in_larger ? unit / (small + 1) : larger + (unit - in_larger) / small;
-}
-
-std::uint32_t parts_of(std::uint64_t units) {
-  return units < kMostParts ? static_cast<std::uint32_t>(units) : kMostParts;
-}
-
-// --- the memory of a loop: which one
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
-}
-
-std::uint64_t key_of(const Thread* self) {
-  const LoopState& loop = self->member->loop;
-  std::uint64_t key = reinterpret_cast<std::uintptr_t>(loop.site);
-  for (const std::uint64_t value :
-       {loop.base, loop.step, loop.unit, loop.units, static_cast<std::uint64_t>(self->team->size)})
-    key = mixed(key, value);
-  return key | 1;  // 0 stands in no use
-}
-
-// The part of `old` that held what is the middle of part `i` now; kNobody: none did.
-std::uint32_t earlier_part(const LoopState& loop, const RememberedLoop& old, std::uint32_t i) {
-  const std::uint64_t unit = old.unit.load(std::memory_order_relaxed);
-  const std::uint64_t units = old.units.load(std::memory_order_relaxed);
-  if (unit == 0 || units == 0 || loop.step == 0) return kNobody;
-  const Block now = part(loop, i);
-  const bool down = static_cast<std::int64_t>(loop.step) < 0;
-  const std::uint64_t way = loop.base - old.base.load(std::memory_order_relaxed);
-  // How many iterations the new loop's first one comes after the old one's; may be negative.
-  const std::int64_t ahead = static_cast<std::int64_t>(down ? 0 - way : way) /
-                             static_cast<std::int64_t>(down ? 0 - loop.step : loop.step);
-  const std::uint64_t then =
-      (static_cast<std::uint64_t>(ahead) + (now.first + now.end) / 2 * loop.unit) / unit;
-  return then < units ? static_cast<std::uint32_t>(block_holding(then, units, parts_of(units))) : kNobody;
-}
-
-// Homes for a loop that is not remembered, from one that went over the same values: the same loop with other
-// bounds, or another one with the same bounds.
-void inherit(const LoopMemory& memory, const LoopState& loop, std::uint8_t* homes) {
-  const RememberedLoop* best = nullptr;
-  std::uint64_t newest = 0;
-  bool best_is_same = false;
-  for (std::uint32_t i = 0; i < LoopMemory::kLoops; ++i) {
-    const RememberedLoop& old = memory.loops[i];
-    const std::uint64_t used = memory.used[i].load(std::memory_order_relaxed);
-    if (used == 0 || old.step.load(std::memory_order_relaxed) != loop.step) continue;
-    const bool same = old.site.load(std::memory_order_relaxed) == loop.site;
-    if (!same && (old.base.load(std::memory_order_relaxed) != loop.base ||
-                  old.units.load(std::memory_order_relaxed) * old.unit.load(std::memory_order_relaxed) !=
-                      loop.units * loop.unit))
-      continue;
-    if (best != nullptr && (same != best_is_same ? best_is_same : used <= newest)) continue;
-    best = &old;
-    newest = used;
-    best_is_same = same;
-  }
-  for (std::uint32_t i = 0; i < loop.parts; ++i) {
-    const std::uint32_t earlier = best == nullptr ? kNobody : earlier_part(loop, *best, i);
-    homes[i] = earlier == kNobody ? 0 : best->homes[earlier].load(std::memory_order_relaxed);
-  }
-}
-
-std::uint32_t least_used(const LoopMemory& memory) {
-  std::uint32_t least = 0;
-  for (std::uint32_t i = 1; i < LoopMemory::kLoops; ++i)
-    if (memory.used[i].load(std::memory_order_relaxed) < memory.used[least].load(std::memory_order_relaxed))
-      least = i;
-  return least;
-}
-
-void remember_as(RememberedLoop& place, const LoopState& loop, const std::uint8_t* homes) {
-  place.site.store(loop.site, std::memory_order_relaxed);
-  place.base.store(loop.base, std::memory_order_relaxed);
-  place.step.store(loop.step, std::memory_order_relaxed);
-  place.unit.store(loop.unit, std::memory_order_relaxed);
-  place.units.store(loop.units, std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < loop.parts; ++i) place.homes[i].store(homes[i], std::memory_order_relaxed);
-}
-
-// Agrees with the other members on the words of this instance. False: they are at a later one already.
-bool choose(Thread* self) {
-  LoopState& loop = self->member->loop;
-  LoopMemory& memory = *self->team->workshares->memory;
-  std::atomic<std::uint64_t>& chosen = memory.chosen[loop.instance % Team::kWorkShares];
-  // Pairs with the releases below, of `chosen` and of `keys`: homes are read as the first member has filled
-  // them in.
-  std::uint64_t seen = chosen.load(std::memory_order_acquire);
-  if (seen >> 8 < loop.instance) {
-    const std::uint64_t key = key_of(self);
-    std::uint32_t index = 0;
-    while (index < LoopMemory::kLoops && memory.keys[index].load(std::memory_order_acquire) != key) ++index;
-    if (index == LoopMemory::kLoops) {
-      index = least_used(memory);
-      std::uint8_t homes[kMostParts];
-      inherit(memory, loop, homes);
-      // Several members may do so at once, all alike.
-      if (chosen.load(std::memory_order_relaxed) == seen) {
-        remember_as(memory.loops[index], loop, homes);
-        memory.keys[index].store(key, std::memory_order_release);  // pairs with the acquire in the search above
-      }
-    }
-    count_shared_write();
-    // Release pairs with the acquire load above, in the members that come later; they see the homes even if another
-    // member has filled them in, whose key this one has acquired.
-    if (chosen.compare_exchange_strong(seen, loop.instance << 8 | index, std::memory_order_acq_rel,
-                                       std::memory_order_acquire)) {
-      seen = loop.instance << 8 | index;
-      memory.used[index].store(loop.instance, std::memory_order_relaxed);
-    }
-  }
-  if (seen >> 8 != loop.instance) return false;
-  HEARTH_ASSERT((seen & 0xff) < LoopMemory::kLoops, "instance %" PRIu64 " uses loop %u of %u", loop.instance,
-                static_cast<unsigned>(seen & 0xff), LoopMemory::kLoops);
-  loop.past = &memory.loops[seen & 0xff];
-  return true;
-}
-
 // The own range, empty, becomes one of this generation; or stays unused, if thieves of a later loop have it
 // already.
 void open_range(Thread* self) {
@@ -154,8 +19,7 @@ void open_range(Thread* self) {
   StealRange& mine = range_of(self->team, loop.number, self->tid);
   const std::uint32_t generation = generation_of(loop.number);
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  if (mine.location.load(std::memory_order_relaxed) != here)
-    mine.location.store(here, std::memory_order_relaxed);
+  if (mine.location.load(std::memory_order_relaxed) != here) mine.location.store(here, std::memory_order_relaxed);
   std::uint64_t seen = mine.word.load(std::memory_order_relaxed);
   do {
     if (Range::of(seen).ahead_of(generation) > 0) return;
@@ -166,8 +30,8 @@ void open_range(Thread* self) {
 
 // --- looking for work, by a member that has none
 
-// What a member sees while it looks.
-struct Search {
+// What a member sees while it looks for a part or a range.
+struct PartSearch {
   Thread* self;
   LoopState& loop;
   RememberedLoop& past;
@@ -175,7 +39,7 @@ struct Search {
   Location here;
   std::uint32_t start;  // the first part of the own static block
 
-  explicit Search(Thread* thread)
+  explicit PartSearch(Thread* thread)
       : self(thread),
         loop(thread->member->loop),
         past(*loop.past),
@@ -194,9 +58,7 @@ struct Search {
   Range own_range() const {
     return Range::of(range_of(self->team, loop.number, self->tid).word.load(std::memory_order_relaxed));
   }
-  bool is_free(std::uint32_t i) const {
-    return past.claims[i].load(std::memory_order_relaxed) >> 8 < loop.instance;
-  }
+  bool is_free(std::uint32_t i) const { return past.claims[i].load(std::memory_order_relaxed) >> 8 < loop.instance; }
 
   Location home_of(std::uint32_t i) const {
     const std::uint8_t home = past.homes[i].load(std::memory_order_relaxed);
@@ -228,8 +90,8 @@ struct Search {
   bool take_elsewhere();
 };
 
-bool Search::claim(std::uint32_t i) {
-  HEARTH_ASSERT(i < loop.parts && loop.parts <= kMostParts, "part %u of %u", i, loop.parts);
+bool PartSearch::claim(std::uint32_t i) {
+  HEARTH_ASSERT(i < loop.parts && loop.parts <= RememberedLoop::kMostParts, "part %u of %u", i, loop.parts);
   std::atomic<std::uint64_t>& word = past.claims[i];
   const std::uint8_t home = past.homes[i].load(std::memory_order_relaxed);
   std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -240,8 +102,7 @@ bool Search::claim(std::uint32_t i) {
     strays = here < 0 || home == 0 || home - 1 == here ? 0 : (seen & 0xff) + 1;
     moves = here >= 0 && (home == 0 || strays == kMoves);
     count_shared_write();
-  } while (!word.compare_exchange_weak(seen, loop.instance << 8 | (moves ? 0 : strays),
-                                       std::memory_order_relaxed));
+  } while (!word.compare_exchange_weak(seen, loop.instance << 8 | (moves ? 0 : strays), std::memory_order_relaxed));
   if (HEARTH_UNLIKELY(moves)) {
     count_shared_write();
     past.homes[i].store(static_cast<std::uint8_t>(here + 1), std::memory_order_relaxed);
@@ -252,7 +113,7 @@ bool Search::claim(std::uint32_t i) {
 // In units: half of a thread's share of what is not assigned yet, of the parts that belong to `where`; the
 // size of guided's chunks as far as one location can tell it. `more` units are at hand; `passed` parts, from
 // the start on, need no look.
-std::uint64_t Search::guided_chunk(std::uint64_t more, std::uint32_t passed, Location where) const {
+std::uint64_t PartSearch::guided_chunk(std::uint64_t more, std::uint32_t passed, Location where) const {
   std::uint64_t left = more;
   for (std::uint32_t n = passed; n < loop.parts; ++n) {
     const std::uint32_t i = nth(n);
@@ -266,7 +127,7 @@ std::uint64_t Search::guided_chunk(std::uint64_t more, std::uint32_t passed, Loc
 }
 
 // Of units that are the member's own: `amount` into the reserve, the rest where others can steal it.
-void Search::keep(std::uint64_t begin, std::uint64_t end, std::uint64_t amount) {
+void PartSearch::keep(std::uint64_t begin, std::uint64_t end, std::uint64_t amount) {
   if (loop.alone || amount > end - begin) amount = end - begin;
   put_in_reserve(loop, begin, begin + amount);
   if (loop.alone || begin + amount == end) return;
@@ -276,14 +137,14 @@ void Search::keep(std::uint64_t begin, std::uint64_t end, std::uint64_t amount) 
                           own_range().end, own_range().generation, generation_of(loop.number));
   count_shared_write();
   range_of(self->team, loop.number, self->tid)
-      .word.store(Range{generation_of(loop.number), static_cast<std::uint32_t>(begin + amount),
-                        static_cast<std::uint32_t>(end)}
-                      .word(),
-                  std::memory_order_relaxed);
+      .word.store(
+          Range{generation_of(loop.number), static_cast<std::uint32_t>(begin + amount), static_cast<std::uint32_t>(end)}
+              .word(),
+          std::memory_order_relaxed);
 }
 
 // The part, which belongs to `where`; of a guided loop so many of those that follow as make up a chunk.
-bool Search::take_parts(std::uint32_t i, Location where) {
+bool PartSearch::take_parts(std::uint32_t i, Location where) {
   if (!claim(i)) return false;
   Block all = part(loop, i);
   if (!loop.shrinking) {
@@ -294,14 +155,14 @@ bool Search::take_parts(std::uint32_t i, Location where) {
     return true;
   }
   const std::uint64_t chunk = guided_chunk(all.end - all.first, where == here ? loop.looked : 0, where);
-  while (all.end - all.first < chunk && ++i < loop.parts &&
-         (where == here ? belongs_here(i) : home_of(i) == where) && claim(i))
+  while (all.end - all.first < chunk && ++i < loop.parts && (where == here ? belongs_here(i) : home_of(i) == where) &&
+         claim(i))
     all.end = part(loop, i).end;
   keep(all.first, all.end, chunk);
   return true;
 }
 
-bool Search::take_from_own_range() {
+bool PartSearch::take_from_own_range() {
   if (loop.alone) return false;
   std::atomic<std::uint64_t>& mine = range_of(self->team, loop.number, self->tid).word;
   std::uint64_t seen = mine.load(std::memory_order_relaxed);
@@ -328,7 +189,7 @@ bool Search::take_from_own_range() {
 
 // Parts that belong here. What was passed over is taken, or belongs elsewhere; should it come here in
 // mid-loop, the search for work elsewhere finds it.
-bool Search::take_here() {
+bool PartSearch::take_here() {
   for (; loop.looked < loop.parts; ++loop.looked) {
     const std::uint32_t i = nth(loop.looked);
     if (belongs_here(i) && take_parts(i, here)) return true;
@@ -337,7 +198,7 @@ bool Search::take_here() {
 }
 
 // Half of what the victim has left.
-bool Search::steal(std::int32_t victim) {
+bool PartSearch::steal(std::int32_t victim) {
   const std::uint32_t generation = generation_of(loop.number);
   std::atomic<std::uint64_t>& theirs = range_of(self->team, loop.number, victim).word;
   std::uint64_t seen = theirs.load(std::memory_order_relaxed);
@@ -346,8 +207,7 @@ bool Search::steal(std::int32_t victim) {
     if (range.generation != generation || range.begin >= range.end) return false;
     const std::uint32_t middle = range.begin + (range.end - range.begin) / 2;
     count_shared_write();
-    if (!theirs.compare_exchange_weak(seen, Range{generation, range.begin, middle}.word(),
-                                      std::memory_order_relaxed))
+    if (!theirs.compare_exchange_weak(seen, Range{generation, range.begin, middle}.word(), std::memory_order_relaxed))
       continue;
     const std::uint32_t taken = range.end - middle;
     keep(middle, range.end, loop.shrinking ? ceil_div(taken, 2) : reserve_of(loop, taken, 1));
@@ -356,7 +216,7 @@ bool Search::steal(std::int32_t victim) {
 }
 
 // Whether to leave what is at `where` to those who are there for some time yet.
-bool Search::waits_for(Location where) {
+bool PartSearch::waits_for(Location where) {
   if (loop.roams || members_at(where) == 0) return false;
   const std::uint64_t now = ticks();
   if (loop.vain_looks++ == 0) loop.waits_since = now;
@@ -368,13 +228,13 @@ bool Search::waits_for(Location where) {
 }
 
 // What is nearest: a part that nobody has begun, or else a member that has something left.
-bool Search::take_elsewhere() {
+bool PartSearch::take_elsewhere() {
   constexpr std::uint32_t kMostPauses = 64;
   Team* team = self->team;
   const std::uint32_t generation = generation_of(loop.number);
   std::uint32_t pauses = 1;
   while (!nothing_left(team, loop.number)) {
-    std::uint32_t least = UINT32_MAX, best_part = kNobody;
+    std::uint32_t least = UINT32_MAX, best_part = kNoPart;
     Location where = placement::kUnknown;
     for (std::uint32_t n = 0; n < loop.parts && least != 0; ++n) {
       const std::uint32_t i = nth(n);
@@ -412,97 +272,9 @@ bool Search::take_elsewhere() {
 
 }  // namespace
 
-Block RememberedTaskloop::part(std::uint64_t tasks, std::uint64_t number) {
-  return static_block(tasks, number, parts_of(tasks));
-}
-
-std::uint64_t RememberedTaskloop::part_of(std::uint64_t tasks, std::uint64_t task) {
-  return block_holding(task, tasks, parts_of(tasks));
-}
-
-Location RememberedTaskloop::belongs_to(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
-  const std::uint8_t home = homes[part].load(std::memory_order_relaxed);
-  if (home != 0) return home - 1;
-  const std::uint64_t tid = block_holding(part, parts_of(tasks), static_cast<std::uint64_t>(team->size));
-  return team->members[tid]->location.load(std::memory_order_relaxed);
-}
-
-Location RememberedTaskloop::home_of(const Team* team, std::uint64_t tasks, std::uint64_t part) const {
-  const Location where = belongs_to(team, tasks, part);
-  const bool anybody = where >= 0 && team->locality->workers[where].load(std::memory_order_relaxed) != 0;
-  return anybody ? where : placement::kUnknown;
-}
-
-void RememberedTaskloop::runs(const Team* team, std::uint64_t tasks, std::uint64_t part, Location here) {
-  const Location home = belongs_to(team, tasks, part);
-  if (here < 0 || home < 0) return;
-  const std::uint8_t before = strays[part].load(std::memory_order_relaxed);
-  const auto stray = static_cast<std::uint8_t>(home == here ? 0 : before + 1);
-  if (home == here && before == 0 && homes[part].load(std::memory_order_relaxed) != 0) return;
-  count_shared_write(2);
-  if (home == here || stray == kMoves)
-    homes[part].store(static_cast<std::uint8_t>(here + 1), std::memory_order_relaxed);
-  strays[part].store(stray == kMoves ? 0 : stray, std::memory_order_relaxed);
-}
-
-RememberedTaskloop* remember_taskloop(Thread* self, const TaskloopName& name) {
-  LoopMemory* memory = self->team->workshares->memory;
-  if (memory == nullptr) return nullptr;
-  std::uint64_t key = reinterpret_cast<std::uintptr_t>(name.body);
-  for (const std::uint64_t value :
-       {name.base, name.step, name.tasks, name.each, static_cast<std::uint64_t>(self->team->size)})
-    key = mixed(key, value);
-  key |= 1;
-  RememberedTaskloop* found = nullptr;
-  for (RememberedTaskloop& one : memory->taskloops) {
-    if (one.key.load(std::memory_order_relaxed) == key) {
-      found = &one;
-      break;
-    }
-    if (found == nullptr ||
-        one.used.load(std::memory_order_relaxed) < found->used.load(std::memory_order_relaxed))
-      found = &one;
-  }
-  count_shared_write(3);
-  // Acquire and the release in ~TaskloopPast(): one user at a time, so that a loop is not forgotten by
-  // halves.
-  if (found->in_use.exchange(true, std::memory_order_acquire)) return nullptr;
-  if (found->key.load(std::memory_order_relaxed) != key) {
-    for (std::uint32_t i = 0; i < kMostParts; ++i) {
-      found->homes[i].store(0, std::memory_order_relaxed);
-      found->strays[i].store(0, std::memory_order_relaxed);
-    }
-    found->ticks.store(0, std::memory_order_relaxed);
-    found->key.store(key, std::memory_order_relaxed);
-  }
-  found->used.store(memory->taskloops_met.fetch_add(1, std::memory_order_relaxed) + 1,
-                    std::memory_order_relaxed);
-  return found;
-}
-
-LoopMemory* make_loop_memory(const Team* team) {
-  if (team->locality == nullptr || machine_view().locations < 2) return nullptr;
-  void* p = nullptr;
-  if (posix_memalign(&p, alignof(LoopMemory), sizeof(LoopMemory)) != 0)
-    fatal("out of memory: no room for what loops remember");
-  return new (p) LoopMemory;
-}
-
-void free_loop_memory(LoopMemory* memory) { std::free(memory); }
-
-void restart_loop_memory(Team* team) {
-  LoopMemory* memory = team->workshares->memory;
-  if (memory == nullptr) return;
-  for (std::int32_t i = 0; i < team->staffed; ++i) {
-    const std::uint64_t instances = team->members[i]->loop.instances;
-    if (instances > memory->first_instance) memory->first_instance = instances;
-  }
-}
-
 bool begin_remembered(Thread* self, const LoopPlan& plan, std::uint64_t smallest) {
   LoopState& loop = self->member->loop;
-  if (self->team->workshares->memory == nullptr || plan.monotonic || !loop.eager || plan.site == nullptr)
-    return false;
+  if (self->team->workshares->memory == nullptr || plan.monotonic || !loop.eager || plan.site == nullptr) return false;
   loop.kind = LoopKind::remembered;
   loop.site = plan.site;
   loop.shrinking = plan.kind == ScheduleKind::guided;
@@ -524,10 +296,10 @@ bool begin_remembered(Thread* self, const LoopPlan& plan, std::uint64_t smallest
 bool take_remembered(Thread* self) {
   LoopState& loop = self->member->loop;
   if (loop.past == nullptr) {
-    if (loop.parts == 0 || !choose(self)) return false;
+    if (loop.parts == 0 || !choose_remembered(self)) return false;
     open_range(self);
   }
-  Search search(self);
+  PartSearch search(self);
   return search.take_from_own_range() || search.take_here() || search.take_elsewhere();
 }
 

@@ -54,10 +54,9 @@ struct RememberedLoop {
 struct RememberedTaskloop {
   static constexpr std::uint32_t kMostParts = RememberedLoop::kMostParts;
 
-  std::atomic<std::uint64_t> key{0};   // a hash of everything that tells loops apart
-  std::atomic<std::uint64_t> used{0};  // LoopMemory::taskloops_met when it was used last
-  std::atomic<bool> in_use{
-      false};  // a thread is at the construct; others that meet the same one remember nothing
+  std::atomic<std::uint64_t> key{0};    // a hash of everything that tells loops apart
+  std::atomic<std::uint64_t> used{0};   // LoopMemory::taskloops_met when it was used last
+  std::atomic<bool> in_use{false};      // a thread is at the construct; others that meet the same one remember nothing
   std::atomic<std::uint64_t> ticks{0};  // of a task, the last time; 0: unknown
   alignas(kCacheLinePair) std::atomic<std::uint8_t> homes[kMostParts] = {};
   std::atomic<std::uint8_t> strays[kMostParts] = {};  // how often in a row the part was not run at home
