@@ -38,16 +38,14 @@
 extern "C" {
 #endif
 
-/* ---- Distributions
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Distributions ---- */
 
 typedef enum omp_malloc_distribution {
-  OMP_MALLOC_STANDARD =
-      0,                  /* the operating system decides: the node of the thread that first touches a page */
-  OMP_MALLOC_FINE = 1,    /* unit by unit, round robin over all locations */
-  OMP_MALLOC_COARSE = 2,  /* whole allocations, round robin over all locations */
-  OMP_MALLOC_NEAREST = 4, /* all of it at the location of the calling thread */
-  OMP_MALLOC_BLOCKED = 5, /* one part of nearly equal size at each location, in order */
+  OMP_MALLOC_STANDARD = 0,   /* the operating system decides: the node of the thread that first touches a page */
+  OMP_MALLOC_FINE = 1,       /* unit by unit, round robin over all locations */
+  OMP_MALLOC_COARSE = 2,     /* whole allocations, round robin over all locations */
+  OMP_MALLOC_NEAREST = 4,    /* all of it at the location of the calling thread */
+  OMP_MALLOC_BLOCKED = 5,    /* one part of nearly equal size at each location, in order */
   OMP_MALLOC_INTERLEAVED = 6 /* OpenMP's word for fine */
 } omp_malloc_distribution_t;
 
@@ -58,8 +56,7 @@ typedef enum omp_malloc_distribution {
  * standard). Blocks of less than a unit lie at one location; blocks of a page and more begin at a page. With
  * standard it is malloc's memory. */
 void* omp_malloc(size_t size);
-/* ... as the argument says, whatever the environment says. A number that is no distribution: a null pointer.
- */
+/* ... as the argument says, whatever the environment says. A number that is no distribution: a null pointer. */
 void* omp_malloc_specific(size_t size, omp_malloc_distribution_t distribution);
 /* ... at a multiple of `alignment`, a power of two. */
 void* omp_malloc_aligned(size_t alignment, size_t size);
@@ -76,8 +73,7 @@ void* omp_malloc_realloc(void* block, size_t size);
  * address inside one, ends the program with a message. */
 void omp_malloc_free(void* block);
 
-/* ---- Distributions of your own
- * ---------------------------------------------------------------------------------------- */
+/* ---- Distributions of your own ---- */
 
 /* Which location owns block `block` of `blocks`: 0 to locations - 1, counted over the locations that hold
  * memory (hearth_memory_location() gives their numbers); anything else leaves the block to the operating
@@ -102,8 +98,7 @@ void* hearth_malloc_distributed(size_t size, size_t block_bytes, hearth_block_ow
  * pages as keep the block below 1024 pieces. */
 void* hearth_malloc_weighted(size_t size, const unsigned* weights, int count);
 
-/* ---- Where things are
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Where things are ---- */
 
 /* How many locations there are, and how many of them hold memory (memory-less nodes do not). */
 int hearth_num_locations(void);
@@ -122,8 +117,7 @@ int hearth_owner(const void* address);
  * nobody knows of. Large ranges of memory that this header's calls did not distribute are sampled. */
 size_t hearth_bytes_by_location(const void* begin, size_t length, size_t* bytes, int count);
 
-/* ---- What tasks touch
- * ------------------------------------------------------------------------------------------------- */
+/* ---- What tasks touch ---- */
 
 /* A task runs where its data lies when Hearth knows its data: its footprint. The depend clause tells it (and,
  * with clang, the affinity clause, which is better); these calls tell what clauses cannot. What they say wins
@@ -141,8 +135,7 @@ typedef enum hearth_access {
   HEARTH_READ = 1,
   HEARTH_WRITE = 2, /* a written byte counts twice: it travels twice */
   HEARTH_READ_WRITE = 3,
-  HEARTH_DECIDES =
-      4 /* added to one of the others: accessed so intensely that only ranges with this mark count */
+  HEARTH_DECIDES = 4 /* added to one of the others: accessed so intensely that only ranges with this mark count */
 } hearth_access_t;
 
 /* The task touches `length` bytes at `begin`. `access` is a hearth_access_t, or a sum with HEARTH_DECIDES;

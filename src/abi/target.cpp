@@ -13,12 +13,12 @@
 #include "abi/export.h"
 #include "abi/gomp/depend.h"
 #include "base/log.h"
-#include "runtime/team/initial_task.h"
 #include "runtime/process/startup.h"
-#include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
 #include "runtime/task/create.h"
 #include "runtime/task/ready.h"
+#include "runtime/team/initial_task.h"
 
 namespace {
 
@@ -49,7 +49,7 @@ void check_offload(int device) {
   if (device == kDeviceFromIcv) device = Thread::current()->task->icvs->default_device;
   if (!is_host(device))
     hearth::fatal(
-        "OMP_TARGET_OFFLOAD=\"mandatory\", and device %d is not there: the only one is the host (device %d).",
+        "OMP_TARGET_OFFLOAD=\"mandatory\", but device %d does not exist: the host (device %d) is the only device.",
         device, kInitialDevice);
 }
 
@@ -63,8 +63,7 @@ std::int32_t thread_limit_of(void** args) {
   if (args == nullptr) return 0;
   while (*args != nullptr) {
     const auto id = reinterpret_cast<std::intptr_t>(*args++);
-    const std::intptr_t value =
-        (id & kSubsequent) != 0 ? reinterpret_cast<std::intptr_t>(*args++) : id >> kValueShift;
+    const std::intptr_t value = (id & kSubsequent) != 0 ? reinterpret_cast<std::intptr_t>(*args++) : id >> kValueShift;
     if ((id & kDeviceMask) != 0 || (id & kIdMask) != kThreadLimit) continue;
     return value > INT_MAX ? INT_MAX : static_cast<std::int32_t>(value);
   }
@@ -125,8 +124,7 @@ void run_deferred_region(void* data) {
   auto* region = static_cast<DeferredRegion*>(data);
   hearth::rt::InitialTask how;
   how.thread_limit = region->thread_limit;
-  hearth::rt::run_initial_task(Thread::current(), how, region->function,
-                               static_cast<void*>(region->addresses()));
+  hearth::rt::run_initial_task(Thread::current(), how, region->function, static_cast<void*>(region->addresses()));
 }
 
 void do_nothing(void*) {}
@@ -174,17 +172,14 @@ HEARTH_EXPORT void GOMP_target_ext(int device, void (*function)(void*), std::siz
   hearth::abi::GompDependences dependences(depend);
 
   if ((flags & kFlagNowait) != 0) {
-    Task* task =
-        hearth::rt::new_task(self, sizeof(DeferredRegion) + count * sizeof(void*) + bytes + alignment,
-                             hearth::rt::kTaskTied | hearth::rt::kTaskTarget);
+    Task* task = hearth::rt::new_task(self, sizeof(DeferredRegion) + count * sizeof(void*) + bytes + alignment,
+                                      hearth::rt::kTaskTied | hearth::rt::kTaskTarget);
     auto* region = static_cast<DeferredRegion*>(task->payload());
     region->function = function;
     region->thread_limit = thread_limit;
     if (count != 0)
-      std::memcpy(static_cast<void*>(region->addresses()), static_cast<const void*>(addresses),
-                  count * sizeof(void*));
-    copies.copy(region->addresses(),
-                align_up(reinterpret_cast<char*>(region->addresses() + count), alignment));
+      std::memcpy(static_cast<void*>(region->addresses()), static_cast<const void*>(addresses), count * sizeof(void*));
+    copies.copy(region->addresses(), align_up(reinterpret_cast<char*>(region->addresses() + count), alignment));
     task->function = run_deferred_region;
     task->data = region;
     start(self, task, dependences);
@@ -203,22 +198,20 @@ HEARTH_EXPORT void GOMP_target_ext(int device, void (*function)(void*), std::siz
   hearth::rt::run_initial_task(self, how, function, static_cast<void*>(addresses));
 }
 
-HEARTH_EXPORT void GOMP_target(int device, void (*function)(void*), const void*, std::size_t,
-                               void** addresses, std::size_t*, unsigned char*) {
+HEARTH_EXPORT void GOMP_target(int device, void (*function)(void*), const void*, std::size_t, void** addresses,
+                               std::size_t*, unsigned char*) {
   check_offload(device);
   hearth::rt::run_initial_task(Thread::current(), {}, function, static_cast<void*>(addresses));
 }
 
-HEARTH_EXPORT void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*,
-                                    unsigned char*) {
+HEARTH_EXPORT void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
   check_offload(device);
 }
 HEARTH_EXPORT void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*, unsigned short*) {
   check_offload(device);
 }
 HEARTH_EXPORT void GOMP_target_end_data() {}
-HEARTH_EXPORT void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*,
-                                      unsigned char*) {
+HEARTH_EXPORT void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
   check_offload(device);
 }
 HEARTH_EXPORT void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*, unsigned short*,
@@ -284,22 +277,18 @@ HEARTH_EXPORT void omp_target_free(void* block, int device) {
   if (is_host(device)) std::free(block);
 }
 HEARTH_EXPORT int omp_target_is_present(const void*, int device) { return is_host(device) ? 1 : 0; }
-HEARTH_EXPORT int omp_target_is_accessible(const void*, std::size_t, int device) {
-  return is_host(device) ? 1 : 0;
-}
+HEARTH_EXPORT int omp_target_is_accessible(const void*, std::size_t, int device) { return is_host(device) ? 1 : 0; }
 HEARTH_EXPORT void* omp_get_mapped_ptr(const void* address, int device) {
   return is_host(device) ? const_cast<void*>(address) : nullptr;
 }
 // Host memory cannot be associated with host memory.
-HEARTH_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
-  return EINVAL;
-}
+HEARTH_EXPORT int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) { return EINVAL; }
 HEARTH_EXPORT int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
 
 namespace {
 
-int copy(void* to, const void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset,
-         int to_device, int from_device) {
+int copy(void* to, const void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset, int to_device,
+         int from_device) {
   if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
   std::memmove(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, bytes);
   return 0;
@@ -336,21 +325,20 @@ int copy_box(char* to, const char* from, std::size_t element, int dimensions, co
   to += to_start;
   from += from_start;
   for (std::size_t i = 0; i < volume[0]; ++i, to += to_slice, from += from_slice) {
-    const int error = copy_box(to, from, element, dimensions - 1, volume + 1, to_offsets + 1,
-                               from_offsets + 1, to_extents + 1, from_extents + 1);
+    const int error = copy_box(to, from, element, dimensions - 1, volume + 1, to_offsets + 1, from_offsets + 1,
+                               to_extents + 1, from_extents + 1);
     if (error != 0) return error;
   }
   return 0;
 }
 
 int copy_rectangle(void* to, const void* from, std::size_t element, int dimensions, const std::size_t* volume,
-                   const std::size_t* to_offsets, const std::size_t* from_offsets,
-                   const std::size_t* to_extents, const std::size_t* from_extents, int to_device,
-                   int from_device) {
+                   const std::size_t* to_offsets, const std::size_t* from_offsets, const std::size_t* to_extents,
+                   const std::size_t* from_extents, int to_device, int from_device) {
   if (to == nullptr && from == nullptr) return INT_MAX;  // the question how many dimensions there may be
   if (!is_host(to_device) || !is_host(from_device) || dimensions < 1 || element == 0) return EINVAL;
-  return copy_box(static_cast<char*>(to), static_cast<const char*>(from), element, dimensions, volume,
-                  to_offsets, from_offsets, to_extents, from_extents);
+  return copy_box(static_cast<char*>(to), static_cast<const char*>(from), element, dimensions, volume, to_offsets,
+                  from_offsets, to_extents, from_extents);
 }
 
 // The asynchronous forms may finish before they return; what they must do is to respect the dependences.
@@ -366,9 +354,9 @@ HEARTH_EXPORT int omp_target_memcpy(void* to, const void* from, std::size_t byte
                                     std::size_t from_offset, int to_device, int from_device) {
   return copy(to, from, bytes, to_offset, from_offset, to_device, from_device);
 }
-HEARTH_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes,
-                                          std::size_t to_offset, std::size_t from_offset, int to_device,
-                                          int from_device, int count, void* const (*objects)[2]) {
+HEARTH_EXPORT int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
+                                          std::size_t from_offset, int to_device, int from_device, int count,
+                                          void* const (*objects)[2]) {
   wait_for_objects(count, objects);
   return copy(to, from, bytes, to_offset, from_offset, to_device, from_device);
 }
@@ -376,18 +364,17 @@ HEARTH_EXPORT int omp_target_memcpy_rect(void* to, const void* from, std::size_t
                                          const std::size_t* volume, const std::size_t* to_offsets,
                                          const std::size_t* from_offsets, const std::size_t* to_extents,
                                          const std::size_t* from_extents, int to_device, int from_device) {
-  return copy_rectangle(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents,
-                        from_extents, to_device, from_device);
+  return copy_rectangle(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents,
+                        to_device, from_device);
 }
-HEARTH_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element,
-                                               int dimensions, const std::size_t* volume,
-                                               const std::size_t* to_offsets, const std::size_t* from_offsets,
-                                               const std::size_t* to_extents, const std::size_t* from_extents,
-                                               int to_device, int from_device, int count,
-                                               void* const (*objects)[2]) {
+HEARTH_EXPORT int omp_target_memcpy_rect_async(void* to, const void* from, std::size_t element, int dimensions,
+                                               const std::size_t* volume, const std::size_t* to_offsets,
+                                               const std::size_t* from_offsets, const std::size_t* to_extents,
+                                               const std::size_t* from_extents, int to_device, int from_device,
+                                               int count, void* const (*objects)[2]) {
   wait_for_objects(count, objects);
-  return copy_rectangle(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents,
-                        from_extents, to_device, from_device);
+  return copy_rectangle(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents,
+                        to_device, from_device);
 }
 HEARTH_EXPORT void* omp_target_memset(void* block, int value, std::size_t bytes, int device) {
   return is_host(device) ? std::memset(block, value, bytes) : nullptr;
@@ -408,8 +395,7 @@ constexpr int kFirstProperty = -9;      // omp_ipr_first .. omp_ipr_fr_id are -9
 
 /// The code that every question about an object gets.
 void answer_empty(int property, int* code) {
-  if (code != nullptr)
-    *code = property < kFirstProperty || property > -1 ? kInteropOutOfRange : kInteropEmpty;
+  if (code != nullptr) *code = property < kFirstProperty || property > -1 ? kInteropOutOfRange : kInteropEmpty;
 }
 
 }  // namespace
@@ -428,9 +414,8 @@ HEARTH_EXPORT const char* omp_get_interop_str(const void*, int property, int* co
   return nullptr;
 }
 HEARTH_EXPORT const char* omp_get_interop_name(const void*, int property) {
-  static constexpr const char* kNames[] = {"fr_id",       "fr_name",        "vendor",
-                                           "vendor_name", "device_num",     "platform",
-                                           "device",      "device_context", "targetsync"};
+  static constexpr const char* kNames[] = {"fr_id",    "fr_name", "vendor",         "vendor_name", "device_num",
+                                           "platform", "device",  "device_context", "targetsync"};
   return property < kFirstProperty || property > -1 ? nullptr : kNames[-1 - property];
 }
 HEARTH_EXPORT const char* omp_get_interop_type_desc(const void*, int) { return nullptr; }

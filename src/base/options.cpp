@@ -25,13 +25,7 @@ constexpr std::string_view kNoSuchPart = "Ignored: it tunes a part of libomp tha
 constexpr std::string_view kBarrier = "Ignored: Hearth's barriers follow the machine's caches.";
 
 constexpr O ignored(Id id, std::string_view name, std::string_view meaning, O::Role role = O::ignored) {
-  return {.id = id,
-          .name = name,
-          .type = O::text,
-          .role = role,
-          .fallback = "",
-          .legal = kAny,
-          .meaning = meaning};
+  return {.id = id, .name = name, .type = O::text, .role = role, .fallback = "", .legal = kAny, .meaning = meaning};
 }
 
 // "a, b or c".
@@ -67,67 +61,70 @@ constexpr O kOptions[] = {
     // ---- Hearth
     {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
      .legal = "on or off",
-     .meaning = "With off, hearth run leaves the program with the OpenMP runtime it came with."},
+     .meaning = "With off, hearth run starts the program on the OpenMP runtime it was linked with."},
     {.id = Id::hearth_check, .name = "HEARTH_CHECK", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a folder that can be written to",
-     .meaning = "Regions run on one thread, and what each task with a footprint touches is written down in a file in this "
-                "folder. hearth check sets it."},
+     .meaning = "Each region runs on one thread, and what each task with a footprint touches is written to a file in "
+                "this folder. Set by hearth check."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
      .fallback = kPolicyNames[0], .legal = kLegalPolicies.view(), .meaning = kPolicyMeanings},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
-     .meaning = "When policy locality sends a task away: with gain, if the shorter way to its data saves more time than "
-                "sending costs; with paper, if its depend clauses name more bytes than a core's part of the last-level cache "
-                "and those are unevenly spread (Muddukrishna et al. 2015)."},
+     .meaning = "When policy locality sends a task to its data. gain: if the shorter distance saves more time than "
+                "sending costs. paper: if its depend clauses name more bytes than a core's share of the last-level "
+                "cache and these are unevenly spread (Muddukrishna et al. 2015)."},
     {.id = Id::hearth_steal_threshold, .name = "HEARTH_STEAL_THRESHOLD", .type = O::word, .trusted_only = true,
      .fallback = "hops", .legal = "hops, slit or none",
-     .meaning = "How many tasks have to wait at a far NUMA node before an idle thread steals there at once (policy locality): "
-                "steps of distance times its cores, the raw distance of the firmware's table, or any. After some looks in "
-                "vain it steals in any case."},
+     .meaning = "How many tasks must wait at a far NUMA node before an idle thread steals there at once (policy "
+                "locality). hops: steps of distance times cores per node; slit: the distance in the firmware's "
+                "table; none: any number. After some failed searches an idle thread steals in any case."},
     {.id = Id::hearth_vicinity, .name = "HEARTH_VICINITY", .type = O::word, .trusted_only = true,
      .fallback = "all", .legal = "1, 4, 8, 16 or all",
-     .meaning = "How many neighbouring locations share their work (policy home-cache): idle threads never steal outside their "
-                "group, so that with 1 the tasks of a location are for its own threads alone."},
+     .meaning = "How many neighbouring locations share their tasks (policy home-cache). Idle threads never steal "
+                "outside their group; with 1, only a location's own threads run its tasks."},
     {.id = Id::hearth_slowdown, .name = "HEARTH_SLOWDOWN", .type = O::count, .trusted_only = true,
      .fallback = "1", .legal = kPositive,
-     .meaning = "How many times slower than a real one the machine runs, an emulator: policy adaptive weighs time, and takes "
-                "what memory costs so many times, although the emulator's own memory is equally near everywhere."},
+     .meaning = "Slowdown factor of an emulated machine: policy adaptive multiplies memory costs by it."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
      .meaning = "Once this many tasks wait in the creating thread's own queue, further ones run at once instead of being "
                 "queued. Of tasks with more than 1 KiB of data, only 256 KiB wait. 0 queues them all."},
     {.id = Id::omp_data_distribution, .name = "OMP_DATA_DISTRIBUTION", .type = O::word, .fallback = "standard",
      .legal = "standard, fine, coarse, blocked or nearest",
-     .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes: standard leaves it to the operating system, "
-                "fine goes round page by page, coarse goes round by whole allocations, blocked gives each node one part, "
-                "nearest stays with the thread that asks."},
+     .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes. standard: by the operating system; "
+                "fine: page by page, round robin; coarse: whole allocations, round robin; blocked: one part for each "
+                "node; nearest: on the node of the thread that allocates."},
     {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true,
      .fallback = "standard",
-     .legal = "standard, fine, coarse or blocked, optionally followed by ,min= and a size of 4K or more; units B, K, M, G, T",
-     .meaning = "How the blocks of malloc(), new and their kin that have at least so many bytes (128K) are spread over the "
-                "NUMA nodes, in words of OMP_DATA_DISTRIBUTION. Set by hearth run --distribute, which also preloads what it takes."},
+     .legal = "standard, fine, coarse or blocked, optionally followed by ,min= and a size of 4K or more; units B, K, "
+                "M, G, T",
+     .meaning = "How blocks of malloc(), new and related calls are spread over the NUMA nodes, if they have at least "
+                "min bytes (128K), in words of OMP_DATA_DISTRIBUTION. Set by hearth run --distribute, which also "
+                "preloads the malloc interposer."},
     {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true,
      .fallback = "false", .legal = kBoolean,
-     .meaning = "Whether omp_malloc() and HEARTH_DISTRIBUTE distribute blocks of 2 MiB and more in huge pages instead of pages. Without, huge "
-                "pages are switched off where neighbouring pages belong to different nodes."},
+     .meaning = "Distribute blocks of 2 MiB or more by huge pages instead of pages (omp_malloc() and "
+                "HEARTH_DISTRIBUTE). With false, huge pages are switched off where neighbouring pages belong to "
+                "different nodes."},
     {.id = Id::hearth_location, .name = "HEARTH_LOCATION", .type = O::word, .trusted_only = true,
      .fallback = "node", .legal = "node or llc",
-     .meaning = "What data is near to and tasks are dealt to: NUMA nodes, or last-level caches, of which processors made of "
-                "chiplets have several per node. Memory is on the cache's node in either case."},
+     .meaning = "What a location is, the place that data is near to: a NUMA node, or a last-level cache, of which "
+                "chiplet processors have several per node. Memory is on the cache's node in either case."},
     {.id = Id::hearth_log_decisions, .name = "HEARTH_LOG_DECISIONS", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a file that can be written; %p in its name is the process's number",
-     .meaning = "Every decision where a task goes is written to this file, one line of JSON each: what the task needs, what "
-                "the policy knew, and where it sent the task."},
+     .meaning = "Log each decision where a task is enqueued: one line of JSON with what the task needs, what the "
+                "policy knew, and the location it chose."},
     {.id = Id::hearth_machine, .name = "HEARTH_MACHINE", .type = O::text, .trusted_only = true,
-     .fallback = "the real machine", .legal = "a model's name (hearth model list prints them), a model file (.toml), an hwloc XML file, or an hwloc synthetic string",
-     .meaning = "The machine to pretend to run on, so that decisions can be tried on a laptop; opteron-6172x4, for one."},
+     .fallback = "the real machine", .legal = "a model's name (hearth model list prints them), a model file (.toml), "
+                "an hwloc XML file, or an hwloc synthetic string",
+     .meaning = "Pretend to run on this machine, for instance opteron-6172x4, to try decisions on a laptop."},
     {.id = Id::hearth_verify_file, .name = "HEARTH_VERIFY_FILE", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a path that can be appended to",
-     .meaning = "At exit one line of JSON is appended to this file: how many regions and tasks Hearth served, and which "
-                "other OpenMP runtimes are in the process. hearth run --verify sets it."},
+     .meaning = "At exit, append one line of JSON to this file: how many regions and tasks Hearth served, and which "
+                "other OpenMP runtimes are in the process. Set by hearth run --verify."},
     {.id = Id::hearth_warnings, .name = "HEARTH_WARNINGS", .aliases = "KMP_WARNINGS", .type = O::boolean,
      .fallback = "true", .legal = kBoolean,
-     .meaning = "Whether warnings are printed on stderr. Errors that end the program always are."},
+     .meaning = "Print warnings on stderr. Errors that end the program are always printed."},
 
     // ---- OpenMP 5.2
     {.id = Id::omp_affinity_format, .name = "OMP_AFFINITY_FORMAT", .aliases = "OMP_AFFINITY_FORMAT_ALL",
@@ -156,15 +153,18 @@ constexpr O kOptions[] = {
      .fallback = "false", .legal = kBoolean,
      .meaning = "Whether the runtime may make a team smaller than asked for, to keep the machine from overload."},
     {.id = Id::omp_max_active_levels, .name = "OMP_MAX_ACTIVE_LEVELS", .aliases = "OMP_MAX_ACTIVE_LEVELS_ALL",
-     .type = O::count, .fallback = "1, or no limit when OMP_NUM_THREADS or OMP_PROC_BIND is a list, or OMP_NESTED is true",
+     .type = O::count, .fallback = "1, or no limit when OMP_NUM_THREADS or OMP_PROC_BIND is a list, or OMP_NESTED is "
+                "true",
      .legal = kNatural, .meaning = "How many parallel regions inside one another may have more than one thread."},
     {.id = Id::omp_max_task_priority, .name = "OMP_MAX_TASK_PRIORITY", .aliases = "OMP_MAX_TASK_PRIORITY_ALL",
      .type = O::count, .fallback = "0", .legal = kNatural,
      .meaning = "The highest priority that a task's priority clause can ask for; 0 switches priorities off."},
     {.id = Id::omp_nested, .name = "OMP_NESTED", .aliases = "OMP_NESTED_ALL", .type = O::boolean, .fallback = "false",
-     .legal = kBoolean, .meaning = "Deprecated by OpenMP: true lifts the limit of OMP_MAX_ACTIVE_LEVELS, false makes it 1."},
+     .legal = kBoolean, .meaning = "Deprecated by OpenMP: true lifts the limit of OMP_MAX_ACTIVE_LEVELS, false makes "
+                "it 1."},
     {.id = Id::omp_num_teams, .name = "OMP_NUM_TEAMS", .aliases = "OMP_NUM_TEAMS_ALL", .type = O::count,
-     .fallback = kAutomatic, .legal = kPositive, .meaning = "The most teams that a teams construct without num_teams makes."},
+     .fallback = kAutomatic, .legal = kPositive, .meaning = "The most teams that a teams construct without num_teams "
+                "makes."},
     {.id = Id::omp_num_threads, .name = "OMP_NUM_THREADS", .aliases = "OMP_NUM_THREADS_ALL", .type = O::list,
      .fallback = "the CPUs this process may use, or its CPU quota rounded up if smaller",
      .legal = "a list of up to 16 numbers from 1 to 2147483647, one per nesting level",
@@ -209,9 +209,11 @@ constexpr O kOptions[] = {
     // ---- libgomp's
     {.id = Id::gomp_cpu_affinity, .name = "GOMP_CPU_AFFINITY", .type = O::list, .role = O::feeding,
      .feeds = Id::omp_places, .fallback = "none", .legal = "CPU numbers and ranges such as \"0 3 1-2 4-15:2\"",
-     .meaning = "Binds thread after thread to the CPUs listed. OMP_PLACES, OMP_PROC_BIND and KMP_AFFINITY win over it."},
+     .meaning = "Binds thread after thread to the CPUs listed. OMP_PLACES, OMP_PROC_BIND and KMP_AFFINITY win over "
+                "it."},
     {.id = Id::gomp_spincount, .name = "GOMP_SPINCOUNT", .type = O::count, .role = O::feeding,
-     .feeds = Id::omp_wait_policy, .fallback = kAutomatic, .legal = "0 or more, units k, M, G, T (powers of 1000); infinite",
+     .feeds = Id::omp_wait_policy, .fallback = kAutomatic, .legal = "0 or more, units k, M, G, T (powers of 1000); "
+                "infinite",
      .meaning = "How many turns a waiting thread spins before it sleeps. KMP_BLOCKTIME wins over it."},
     {.id = Id::gomp_stacksize, .name = "GOMP_STACKSIZE", .type = O::size, .role = O::feeding,
      .feeds = Id::omp_stacksize, .fallback = "none", .legal = kBytesInKilobytes,
@@ -221,10 +223,10 @@ constexpr O kOptions[] = {
     {.id = Id::kmp_affinity, .name = "KMP_AFFINITY", .type = O::list, .role = O::feeding, .feeds = Id::omp_places,
      .fallback = "none",
      .legal = "a list of: none, disabled, compact, scatter, balanced, or explicit with proclist=[...]; "
-              "granularity=fine|thread|core|tile|die|ll_cache|numa|socket; verbose, noverbose, warnings, nowarnings, respect, "
-              "norespect, reset, noreset; permute and offset as numbers",
-     .meaning = "Binds threads: compact like close, scatter and balanced like spread, explicit to the CPUs listed. A type "
-                "given here wins over OMP_PLACES and OMP_PROC_BIND."},
+                "granularity=fine|thread|core|tile|die|ll_cache|numa|socket; verbose, noverbose, warnings, "
+                "nowarnings, respect, norespect, reset, noreset; permute and offset as numbers",
+     .meaning = "Binds threads: compact like close, scatter and balanced like spread, explicit to the CPUs listed. A "
+                "type given here wins over OMP_PLACES and OMP_PROC_BIND."},
     {.id = Id::kmp_blocktime, .name = "KMP_BLOCKTIME", .type = O::duration, .role = O::feeding,
      .feeds = Id::omp_wait_policy, .fallback = kAutomatic,
      .legal = "0 or more milliseconds, units us, ms, s; infinite",
@@ -233,8 +235,8 @@ constexpr O kOptions[] = {
      .type = O::count, .fallback = "no limit", .legal = "1 to 2147483647, or all for the number of CPUs",
      .meaning = "The most OpenMP threads of the whole process."},
     {.id = Id::kmp_hw_subset, .name = "KMP_HW_SUBSET", .type = O::list, .fallback = "everything",
-     .legal = "a list such as \"2s,4c,1t\" or \"1s@1,8c@2\": a count (or *), then s(ocket), d(ie), n(uma), l3 or ll(c), l2, "
-              "c(ore) or t(hread), then @offset",
+     .legal = "a list such as \"2s,4c,1t\" or \"1s@1,8c@2\": a count (or *), then s(ocket), d(ie), n(uma), l3 or "
+                "ll(c), l2, c(ore) or t(hread), then @offset",
      .meaning = "The part of the machine that OpenMP threads may use: so many of each layer inside the layer before."},
     {.id = Id::kmp_library, .name = "KMP_LIBRARY", .type = O::word, .role = O::feeding, .feeds = Id::omp_wait_policy,
      .fallback = "throughput", .legal = "throughput, turnaround or serial",
@@ -342,9 +344,7 @@ int name_rank(const O& row, std::string_view name) {
   return kNoMatch;
 }
 
-bool is_prefix(std::string_view prefix, std::string_view text) {
-  return text.substr(0, prefix.size()) == prefix;
-}
+bool is_prefix(std::string_view prefix, std::string_view text) { return text.substr(0, prefix.size()) == prefix; }
 
 /// Levenshtein distance, for names of ordinary length.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -377,17 +377,16 @@ void report_unknown(std::string_view name) {
     }
   }
   if (nearest != nullptr) {
-    warn("%.*s: no such option (%.*s is probably meant); ignored.", static_cast<int>(name.size()),
-         name.data(), static_cast<int>(nearest->name.size()), nearest->name.data());
+    warn("%.*s: unknown option (did you mean %.*s?); ignored.", static_cast<int>(name.size()), name.data(),
+         static_cast<int>(nearest->name.size()), nearest->name.data());
   } else {
-    warn("%.*s: no such option; ignored. `hearth env` lists those there are.", static_cast<int>(name.size()),
-         name.data());
+    warn("%.*s: unknown option; ignored. `hearth env` lists all options.", static_cast<int>(name.size()), name.data());
   }
 }
 
 // Variables of the tools around the library, which are no options of the library itself.
-constexpr std::string_view kNotOurs[] = {"HEARTH_AUDIT_LIBRARY", "HEARTH_AUDIT_TARGET", "HEARTH_HOME",
-                                         "HEARTH_RECORD", "HEARTH_RECORD_COUNTERS"};
+constexpr std::string_view kNotOurs[] = {"HEARTH_AUDIT_LIBRARY", "HEARTH_AUDIT_TARGET", "HEARTH_HOME", "HEARTH_RECORD",
+                                         "HEARTH_RECORD_COUNTERS"};
 
 }  // namespace
 
@@ -441,9 +440,9 @@ bool process_is_privileged() { return getauxval(AT_SECURE) != 0; }
 void complain(const GivenValue& given, std::string_view wrong, std::size_t column, std::string_view legal,
               std::string_view used_instead) {
   warn("%.*s=\"%.*s\": %.*s at column %zu; legal: %.*s; using %.*s.", static_cast<int>(given.variable.size()),
-       given.variable.data(), static_cast<int>(given.value.size()), given.value.data(),
-       static_cast<int>(wrong.size()), wrong.data(), column, static_cast<int>(legal.size()), legal.data(),
-       static_cast<int>(used_instead.size()), used_instead.data());
+       given.variable.data(), static_cast<int>(given.value.size()), given.value.data(), static_cast<int>(wrong.size()),
+       wrong.data(), column, static_cast<int>(legal.size()), legal.data(), static_cast<int>(used_instead.size()),
+       used_instead.data());
 }
 
 }  // namespace hearth

@@ -71,8 +71,7 @@ bool has_pool(const Traits& traits) { return traits.pool_size != ~std::uintptr_t
 bool lock_pages(void* begin, std::size_t bytes) {
   if (mlock(begin, bytes) == 0) return true;
   HEARTH_WARN_ONCE(
-      "mlock refused %zu bytes for an allocator with the trait pinned=true (errno %d; see ulimit -l); its "
-      "fallback is used.",
+      "cannot lock %zu bytes for an allocator with the trait pinned=true (mlock: errno %d; see ulimit -l). Using its fallback.",
       bytes, errno);
   return false;
 }
@@ -212,7 +211,8 @@ void* allocate_from(AllocatorHandle handle, const Request& request) {
   // rings.
   for (;;) {
     if (!is_made(handle) && !is_predefined(handle)) {
-      HEARTH_WARN_ONCE("omp_alloc: %#zx is no allocator; no memory is given.", static_cast<std::size_t>(handle));
+      HEARTH_WARN_ONCE("omp_alloc: %#zx is not an allocator; returning a null pointer.",
+                       static_cast<std::size_t>(handle));
       return nullptr;
     }
     const Traits traits = traits_of(handle);
@@ -220,7 +220,7 @@ void* allocate_from(AllocatorHandle handle, const Request& request) {
     switch (traits.fallback) {
       case trait::kNullFb: return nullptr;
       case trait::kAbortFb:
-        fatal("an OpenMP allocator with the trait fallback=abort_fb has no %zu bytes (pool_size %zu).", request.size,
+        fatal("an allocator with the trait fallback=abort_fb cannot allocate %zu bytes (pool_size %zu).", request.size,
               static_cast<std::size_t>(traits.pool_size));
       case trait::kAllocatorFb: handle = traits.fallback_allocator; continue;
       default:

@@ -113,8 +113,7 @@ void* reallocate(void* block, std::size_t size, AllocatorHandle allocator);
 void release(void* block);
 
 /// OMP_ALLOCATOR: a predefined allocator ("omp_high_bw_mem_alloc"), or a predefined memory space, optionally
-/// with traits
-/// ("omp_default_mem_space:alignment=64,pinned=true"). On failure `allocator` is null, `problem` says what is
+/// with traits ("omp_default_mem_space:alignment=64,pinned=true"). On failure `allocator` is null, `problem` says what is
 /// wrong and `column` (from 1) where.
 struct AllocatorText {
   AllocatorHandle allocator = kNullAllocator;

@@ -44,15 +44,13 @@ Outcome bind(void* begin, std::size_t bytes, int mode, const unsigned long* mask
   const Outcome outcome = judge(mbind_refused, error);
   if (outcome == Outcome::refused)
     HEARTH_WARN_ONCE(
-        "mbind is refused here (%s): what omp_malloc, OMP_DATA_DISTRIBUTION and the partition trait ask for "
-        "has no "
-        "effect, memory lies where the operating system puts it.",
+        "mbind is refused here (%s): omp_malloc, OMP_DATA_DISTRIBUTION and the partition trait have no effect. "
+        "The operating system places this memory.",
         std::strerror(error));
   else
-    HEARTH_WARN_ONCE(
-        "mbind failed for %zu bytes (%s): this memory lies where the operating system puts it.%s", bytes,
-        std::strerror(error),
-        error == ENOMEM ? " The process has too many memory mappings (vm.max_map_count)." : "");
+    HEARTH_WARN_ONCE("mbind failed for %zu bytes (%s): the operating system places this memory.%s", bytes,
+                     std::strerror(error),
+                     error == ENOMEM ? " The process has too many memory mappings (vm.max_map_count)." : "");
   return outcome;
 }
 
@@ -94,9 +92,8 @@ Outcome ThreadPolicy::prefer(unsigned node) {
   errno = saved;
   const Outcome outcome = judge(set_mempolicy_refused, error);
   HEARTH_WARN_ONCE(
-      "set_mempolicy failed (%s): a distribution in many pieces has no effect, its memory lies where the "
-      "operating system "
-      "puts it.",
+      "set_mempolicy failed (%s): a distribution in many pieces has no effect. "
+      "The operating system places this memory.",
       std::strerror(error));
   return outcome;
 }
@@ -118,17 +115,16 @@ Outcome move_or_query(void* const* pages, std::size_t count, const int* nodes, i
   for (std::size_t done = 0; done < count; done += kMostPagesAtOnce) {
     const std::size_t batch = count - done < kMostPagesAtOnce ? count - done : kMostPagesAtOnce;
     // A positive result counts pages that could not be moved; their status says why.
-    if (syscall(SYS_move_pages, 0, batch, pages + done, nodes == nullptr ? nullptr : nodes + done,
-                status + done, nodes == nullptr ? 0 : MPOL_MF_MOVE) >= 0)
+    if (syscall(SYS_move_pages, 0, batch, pages + done, nodes == nullptr ? nullptr : nodes + done, status + done,
+                nodes == nullptr ? 0 : MPOL_MF_MOVE) >= 0)
       continue;
     const int error = errno;
     errno = saved;
     const Outcome outcome = judge(move_pages_refused, error);
     if (outcome == Outcome::refused)
       HEARTH_WARN_ONCE(
-          "move_pages is refused here (%s): Hearth cannot see on which nodes memory lies that it did not "
-          "distribute "
-          "itself, so tasks go by the data of omp_malloc and of earlier tasks only, and nothing is migrated.",
+          "move_pages is refused here (%s): Hearth sees only where memory is that it has distributed itself. "
+          "Tasks follow the data of omp_malloc and of earlier tasks; nothing is migrated.",
           std::strerror(error));
     return outcome;
   }

@@ -210,7 +210,7 @@ void managed_release(void* block) {
   Block* found = find_block(block, id, index);
   if (found == nullptr || found->size.load(std::memory_order_relaxed) == 0 ||
       pointer(regions[id].begin + index * regions[id].block_bytes) != block)
-    fatal("%p is freed, but is no block of Hearth's managed memory, or was freed before.", block);
+    fatal("freeing %p: not a block that Hearth has allocated, or freed before.", block);
   ManagedRegion& region = regions[id];
   if (found != &region.single) {
     release_to_slab(id, index);

@@ -60,14 +60,13 @@ void* allocate(std::size_t alignment, std::size_t size, int zeroed) {
 ManagedBlock block_of(const void* address) {
   ManagedBlock block;
   if (!block_at(address, block) || block.begin != address)
-    fatal("%p is no block of malloc's, or was freed before.", address);
+    fatal("free(%p): not a block of malloc, or freed before.", address);
   return block;
 }
 
 void release(void* address) {
   const ManagedBlock block = block_of(address);
-  if (block.tag == kTagOfMalloc)
-    mappings.fetch_sub(mappings_of(taken.kind, block.capacity), std::memory_order_relaxed);
+  if (block.tag == kTagOfMalloc) mappings.fetch_sub(mappings_of(taken.kind, block.capacity), std::memory_order_relaxed);
   managed_release(address);
 }
 
@@ -75,8 +74,8 @@ void* resize(void* address, std::size_t size) {
   const ManagedBlock before = block_of(address);
   void* const other = managed_resize(address, size);
   if (other == nullptr || before.tag != kTagOfMalloc) return other;
-  const std::int64_t more =
-      mappings_of(taken.kind, block_of(other).capacity) - mappings_of(taken.kind, before.capacity);
+  const std::int64_t more = mappings_of(taken.kind, block_of(other).capacity) -
+                            mappings_of(taken.kind, before.capacity);
   if (more != 0) mappings.fetch_add(more, std::memory_order_relaxed);
   return other;
 }
@@ -85,8 +84,8 @@ std::size_t size_of(const void* address) { return block_of(address).size; }
 
 void missed(std::size_t size) {
   HEARTH_WARN_ONCE(
-      "%zu bytes of malloc are not distributed: there are too many large blocks for the kernel's mappings "
-      "(vm.max_map_count), or no addresses for it (ulimit -v). They lie where their first touch puts them.",
+      "malloc(%zu) is not distributed: too many large blocks for the kernel's mappings (vm.max_map_count), or no address space "
+      "(ulimit -v). Its pages are where they are first touched.",
       size);
 }
 
@@ -96,9 +95,8 @@ void take_over_malloc(const TakeoverRequest& request) {
   if (request.kind == Kind::standard) return;
   if (hearth_take_over_malloc_1 == nullptr) {
     warn(
-        "HEARTH_DISTRIBUTE: libhearth-malloc.so is not preloaded, so the blocks of malloc are not "
-        "distributed. "
-        "Start the program with `hearth run`, or put the file into LD_PRELOAD.");
+        "HEARTH_DISTRIBUTE: libhearth-malloc.so is not preloaded, so malloc is not distributed. "
+        "Start the program with `hearth run`, or add the file to LD_PRELOAD.");
     return;
   }
   if (!memory_homes().several() || !reserve_managed_range()) return;
@@ -116,14 +114,13 @@ void take_over_malloc(const TakeoverRequest& request) {
   const bool done = hearth_take_over_malloc_1(&how, &other) != 0;
   if (!done)
     warn(
-        "HEARTH_DISTRIBUTE: malloc is %s's in this program, not the C library's. None of its blocks are "
-        "distributed; they lie where their first touch puts them.",
-        other != nullptr ? other : "somebody else");
+        "HEARTH_DISTRIBUTE: malloc is %s's in this program, not the C library's, so it is not distributed. "
+        "Its pages are where they are first touched.",
+        other != nullptr ? other : "another library");
   else if (other != nullptr)
     warn(
-        "HEARTH_DISTRIBUTE: %s has an allocator of its own beside malloc. What it gives out is not "
-        "distributed, "
-        "and lies where its first touch puts it.",
+        "HEARTH_DISTRIBUTE: %s has an allocator of its own beside malloc. Its blocks are not distributed: "
+        "their pages are where they are first touched.",
         other);
 }
 

@@ -4,12 +4,12 @@
 namespace hearth::topology {
 namespace {
 
-// `total` things dealt out to `parts`: the first total % parts get one more.
-struct Shares {
+// `total` things divided among `parts`: the first total % parts get one more.
+struct EqualParts {
   std::uint32_t small;   // size of a small share
   std::uint32_t larger;  // how many shares are small + 1
 
-  Shares(std::uint32_t total, std::uint32_t parts) : small(total / parts), larger(total % parts) {}
+  EqualParts(std::uint32_t total, std::uint32_t parts) : small(total / parts), larger(total % parts) {}
 
   std::uint32_t start(std::uint32_t part) const { return part * small + (part < larger ? part : larger); }
   std::uint32_t size(std::uint32_t part) const { return small + (part < larger ? 1 : 0); }
@@ -42,14 +42,12 @@ Binding bind_thread(ProcBind bind, PlaceRange partition, std::int32_t parent_pla
   if (bind == ProcBind::false_ || places == 0 || thread >= team_size) return {-1, partition};
   const bool parent_inside = parent_place >= 0 && partition.holds(static_cast<std::uint32_t>(parent_place));
   const std::uint32_t home = parent_inside ? static_cast<std::uint32_t>(parent_place) - partition.first : 0;
-  const auto place = [&](std::uint32_t offset) {
-    return static_cast<std::int32_t>(partition.first + offset);
-  };
+  const auto place = [&](std::uint32_t offset) { return static_cast<std::int32_t>(partition.first + offset); };
 
   if (bind == ProcBind::primary) return {place(home), partition};
 
   if (team_size > places) {
-    const std::uint32_t steps = Shares(team_size, places).part_of(thread);
+    const std::uint32_t steps = EqualParts(team_size, places).part_of(thread);
     const std::uint32_t offset = wrapped_sum(home, steps, places);
     if (bind == ProcBind::spread) return {place(offset), {partition.first + offset, 1}};
     return {place(offset), partition};
@@ -57,7 +55,7 @@ Binding bind_thread(ProcBind bind, PlaceRange partition, std::int32_t parent_pla
 
   if (bind != ProcBind::spread) return {place(wrapped_sum(home, thread, places)), partition};
 
-  const Shares parts(places, team_size);
+  const EqualParts parts(places, team_size);
   const std::uint32_t part = wrapped_sum(parts.part_of(home), thread, team_size);
   const std::uint32_t first = parts.start(part);
   return {place(thread == 0 ? home : first), {partition.first + first, parts.size(part)}};

@@ -32,8 +32,7 @@ const T& published(std::atomic<const T*>& slot, Make&& make) {
   if (const T* there = slot.load(std::memory_order_acquire)) return *there;
   auto mine = std::make_unique<const T>(make());
   const T* expected = nullptr;
-  if (slot.compare_exchange_strong(expected, mine.get(), std::memory_order_release,
-                                   std::memory_order_acquire)) {
+  if (slot.compare_exchange_strong(expected, mine.get(), std::memory_order_release, std::memory_order_acquire)) {
     return *mine.release();
   }
   return *expected;
@@ -51,8 +50,7 @@ Machine described_machine() {
   if (description == nullptr || description->empty()) return real_machine();
   LoadedMachine loaded = load_machine(*description, model_folders());
   if (loaded.ok()) return std::move(loaded.machine);
-  HEARTH_WARN_ONCE("HEARTH_MACHINE=\"%s\": %s; using the real machine.", description->c_str(),
-                   loaded.error.c_str());
+  HEARTH_WARN_ONCE("HEARTH_MACHINE=\"%s\": %s; using the real machine.", description->c_str(), loaded.error.c_str());
   return real_machine();
 }
 
@@ -63,8 +61,7 @@ Machine make_machine() {
   made.use_locations(LocationKind::llc);
   if (made.locations.size() <= most) return made;
   HEARTH_WARN_ONCE(
-      "HEARTH_LOCATION=llc: %zu last-level caches, and Hearth knows %zu locations at most; the "
-      "NUMA nodes are the locations.",
+      "HEARTH_LOCATION=llc: this machine has %zu last-level caches; at most %zu can be locations. Using NUMA nodes.",
       made.locations.size(), most);
   made.use_locations(LocationKind::node);
   return made;
@@ -92,17 +89,14 @@ void choose_locations(LocationKind kind, std::size_t most) {
 LoadedMachine load_machine(std::string_view description, const std::vector<std::string>& folders) {
   const std::string text(description);
   if (text.empty())
-    return LoadedMachine::failure(
-        "no machine; legal: a model (.toml), an hwloc XML file, an hwloc synthetic string");
+    return LoadedMachine::failure("no machine; legal: a model (.toml), an hwloc XML file, an hwloc synthetic string");
   if (ends_with(text, ".toml")) return load_model(text);
   if (ends_with(text, ".xml")) return load_hwloc_xml(text);
-  if (text.find(':') != std::string::npos || text.find(' ') != std::string::npos)
-    return load_hwloc_synthetic(text);
+  if (text.find(':') != std::string::npos || text.find(' ') != std::string::npos) return load_hwloc_synthetic(text);
   if (const std::string path = model_path(text, folders); !path.empty()) return load_model(path);
   const std::string names = model_names(folders);
   return LoadedMachine::failure(
-      format("no such machine; legal: a model file (.toml), an hwloc XML file (.xml), an hwloc synthetic "
-             "string%s%s",
+      format("no such machine; legal: a model file (.toml), an hwloc XML file (.xml), an hwloc synthetic string%s%s",
              names.empty() ? "" : ", or the name of a model: ", names.c_str()));
 }
 

@@ -50,8 +50,7 @@ struct Hwloc {
     if (library == nullptr) {
       const char* why = dlerror();
       return format(
-          "%s cannot be opened (%s): install hwloc 2 (Debian: libhwloc15), or give the machine as a model "
-          "file (.toml)",
+          "cannot open %s (%s): install hwloc 2 (Debian: libhwloc15), or give the machine as a model file (.toml)",
           kLibrary, why != nullptr ? why : "no reason given");
     }
     std::string missing;
@@ -252,8 +251,8 @@ LoadedMachine load_hwloc_synthetic(const std::string& description) {
   LoadedMachine loaded = load(
       '"' + description + '"',
       [&](const Hwloc& hwloc, hwloc_topology_t topology) { return hwloc.set_synthetic(topology, description.c_str()); },
-      "no hwloc synthetic description; legal: levels from the outside in, such as \"package:2 numa:2 l3:1 "
-      "core:8 pu:2\"");
+      "not an hwloc synthetic description; legal: levels from the outermost in, such as "
+      "\"package:2 numa:2 l3:1 core:8 pu:2\"");
   loaded.machine.source = Source::hwloc_synthetic;
   loaded.machine.origin = description;
   return loaded;

@@ -208,7 +208,7 @@ class ModelReader : ModelToml {
         owner.os = static_cast<unsigned>(package);
         owner.cpus |= node.cpus;
       } else if (!node.has_memory) {
-        return fail(table, "a node with neither cores nor memory");
+        return fail(table, "a node needs cores or memory");
       }
       machine_.nodes.push_back(std::move(node));
       builder_.package_of_node.push_back(package);

@@ -10,8 +10,8 @@
 namespace hearth::topology {
 namespace {
 
-constexpr std::string_view kLegal =
-    "threads, cores, ll_caches, numa_domains, sockets, or a list such as \"{0:4},{4:4}\"";
+constexpr std::string_view
+    kLegal = "threads, cores, ll_caches, numa_domains, sockets, or a list such as \"{0:4},{4:4}\"";
 // As many places as there can be CPUs. Each can hold every CPU, so the work is bounded too.
 constexpr std::size_t kMaxPlaces = CpuMask::kMaxCpu + 1;
 constexpr std::size_t kMissingBudget = std::size_t{1} << 20;
@@ -163,8 +163,7 @@ class ListParser {
     if (!length_and_stride(length, stride)) return false;
     if (named_places_ + length > kMaxPlaces) return fail(format("more than %zu places", kMaxPlaces), start);
     named_places_ += length;
-    const long lowest =
-        static_cast<long>(first.first()) + (stride < 0 ? stride * (static_cast<long>(length) - 1) : 0);
+    const long lowest = static_cast<long>(first.first()) + (stride < 0 ? stride * (static_cast<long>(length) - 1) : 0);
     if (lowest < 0) return fail("the interval reaches below CPU 0", start);
     for (unsigned i = 0; i < length; ++i) add_shifted(first, stride * static_cast<long>(i));
     return true;
@@ -235,9 +234,7 @@ ParsedPlaces parse_named(Scanner scan, const Machine& machine) {
   }
   if (unit == nullptr) return refuse(machine, "unknown place name", name_at);
   // What comes after the name may be wrong: the name still says what is meant.
-  const auto refuse_count = [&](const char* wrong, std::size_t at) {
-    return refuse(machine, wrong, at, unit->unit);
-  };
+  const auto refuse_count = [&](const char* wrong, std::size_t at) { return refuse(machine, wrong, at, unit->unit); };
   scan.skip_space();
   std::uint32_t wanted = 0;
   std::size_t wanted_at = 0;
@@ -254,8 +251,8 @@ ParsedPlaces parse_named(Scanner scan, const Machine& machine) {
   ParsedPlaces result;
   result.list = places_of(unit->unit, machine, wanted);
   if (wanted > result.list.size()) {
-    result.remarks.push_back({format("only %u of %u %s can be used by this process", result.list.size(),
-                                     wanted, std::string(unit->name).c_str()),
+    result.remarks.push_back({format("only %u of %u %s can be used by this process", result.list.size(), wanted,
+                                     std::string(unit->name).c_str()),
                               wanted_at, "", format("%u", result.list.size())});
   }
   return result;
@@ -325,24 +322,20 @@ ParsedPlaces parse_places(std::string_view text, const Machine& machine) {
   ParsedPlaces result;
   result.list.name = "list";
   result.list.places = std::move(parser.places());
-  if (result.list.places.empty() && parser.emptied_by_exclusion())
-    return refuse(machine, "every place is excluded", 0);
+  if (result.list.places.empty() && parser.emptied_by_exclusion()) return refuse(machine, "every place is excluded", 0);
   if (result.list.places.empty()) {
-    return refuse(machine,
-                  format("none of its CPUs can be used by this process, which may use %s",
-                         machine.usable.list().c_str()),
-                  0);
+    return refuse(
+        machine,
+        format("none of its CPUs can be used by this process, which may use %s", machine.usable.list().c_str()), 0);
   }
   if (!parser.missing().empty()) {
     result.remarks.push_back(
         {format("this process may not use CPUs %s", parser.missing().list().c_str()), 0, "",
-         result.list.size() <= 16 ? result.list.text()
-                                  : format("%u places without them", result.list.size())});
+         result.list.size() <= 16 ? result.list.text() : format("%u places without them", result.list.size())});
   }
   for (const Excluded& one : parser.excluded()) {
-    result.remarks.push_back(
-        {"this exclusion excludes nothing", one.column, "",
-         result.list.size() <= 16 ? result.list.text() : format("%u places", result.list.size())});
+    result.remarks.push_back({"this exclusion excludes nothing", one.column, "",
+                              result.list.size() <= 16 ? result.list.text() : format("%u places", result.list.size())});
   }
   return result;
 }

@@ -116,7 +116,7 @@ def main():
     elif case == "openacc":
         sh(need("gcc"), "-O2", "-DENTRY=acc_init", source("missing.c"), "-L" + os.path.dirname(arguments.library),
            "-lomp", "-o", "program")
-        run(expect=1, text="hearth: acc_init: OpenACC is not ours")
+        run(expect=1, text="hearth: acc_init: OpenACC is not supported")
     else:
         sys.exit(f"no such case: {case}")
 

@@ -81,7 +81,7 @@ class Programs(unittest.TestCase):
         for kind in ("fine", "coarse", "blocked"):
             result = hearth("run", f"--distribute={kind}", "--", SHOP.programs["gcc"], "many", env=MACHINE)
             self.assertEqual((result.returncode, result.stdout), (0, "right\n"), result.stderr)
-            self.assertRegex(result.stderr, r"^hearth: \d+ bytes of malloc are not distributed: .*\n$")
+            self.assertRegex(result.stderr, r"^hearth: malloc\(\d+\) is not distributed: .*\n$")
 
     def test_the_least_size(self):
         self.assertEqual(owner(128 << 10, "--distribute=blocked"), (0, ""))

@@ -111,7 +111,7 @@ TEST(OptionReader, ASlipOfTheFingerIsReportedWithTheNameThatWasMeant) {
   const char* environment[] = {"HEARTH_POLICI=central", nullptr};
   OptionReader reader;
   EXPECT_EQ(reported(environment, false, reader),
-            "hearth: HEARTH_POLICI: no such option (HEARTH_POLICY is probably meant); ignored.\n");
+            "hearth: HEARTH_POLICI: unknown option (did you mean HEARTH_POLICY?); ignored.\n");
 }
 
 TEST(Complain, NamesValueColumnLegalAndWhatIsUsed) {

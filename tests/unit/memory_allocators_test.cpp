@@ -143,7 +143,7 @@ TEST(Allocators, AFullPoolFallsBackToTheOtherAllocator) {
 TEST(AllocatorsDeathTest, AFullPoolAbortsUnderAbortFb) {
   const AllocatorHandle allocator =
       make({{key(TraitKey::pool_size), 100}, {key(TraitKey::fallback), trait::kAbortFb}});
-  EXPECT_DEATH(allocate(allocator, 1, 1000), "hearth: .*abort_fb has no 1000 bytes \\(pool_size 100\\)");
+  EXPECT_DEATH(allocate(allocator, 1, 1000), "hearth: .*abort_fb cannot allocate 1000 bytes \\(pool_size 100\\)");
   destroy_allocator(allocator);
 }
 

@@ -231,10 +231,10 @@ TEST(ManagedDeathTest, ASecondFreeIsFatal) {
   void* large = take(Kind::coarse, 4 << 20);
   managed_release(small);
   managed_release(large);
-  EXPECT_DEATH(managed_release(small), "is freed, but is no block");
-  EXPECT_DEATH(managed_release(large), "is freed, but is no block");
+  EXPECT_DEATH(managed_release(small), "not a block that Hearth has allocated");
+  EXPECT_DEATH(managed_release(large), "not a block that Hearth has allocated");
   char* block = static_cast<char*>(take(Kind::coarse, 10000));
-  EXPECT_DEATH(managed_release(block + 64), "is freed, but is no block");
+  EXPECT_DEATH(managed_release(block + 64), "not a block that Hearth has allocated");
   managed_release(block);
 }
 

@@ -1,9 +1,10 @@
 // gcc's depend arrays, read into the runtime's Dependences.
 //
 // Short form:  {n, n_out, address...}                       the first n_out are out or inout, the rest in
-// Long form:   {0, n, n_out, n_mutexinoutset, n_in, ...}    then addresses in that order, then pointers to
-// depend objects A depend object is {address, kind}. Addresses come without lengths; a null one stands for
-// omp_all_memory. Used by the thread that meets the construct, on its own stack.
+// Long form:   {0, n, n_out, n_mutexinoutset, n_in, ...}    then addresses in that order, then pointers to depend objects
+//
+// A depend object is {address, kind}. Addresses come without lengths; a null one stands for omp_all_memory. Used by the
+// thread that meets the construct, on its own stack.
 #pragma once
 
 #include <cstddef>
@@ -63,9 +64,7 @@ class GompDependences {
     list_ = static_cast<rt::Dependence*>(std::malloc(n * sizeof(rt::Dependence)));
     if (list_ == nullptr) fatal("out of memory: no room for %zu dependences", n);
   }
-  void add(const void* address, rt::DependKind kind) {
-    list_[count_++] = {address, 0, kind, address == nullptr};
-  }
+  void add(const void* address, rt::DependKind kind) { list_[count_++] = {address, 0, kind, address == nullptr}; }
   void add_object(void* const* object) {
     switch (reinterpret_cast<std::uintptr_t>(object[1])) {
       case kIn: add(object[0], rt::DependKind::in); break;
@@ -74,10 +73,8 @@ class GompDependences {
       case kOut:
       case kInout: add(object[0], rt::DependKind::out); break;
       default:
-        fatal(
-            "a depend object holds %#zx, which is no dependence type; it was not initialised, or was "
-            "destroyed.",
-            static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(object[1])));
+        fatal("a depend object holds %#zx, which is not a dependence type: it is not initialised, or was destroyed.",
+              static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(object[1])));
     }
   }
 

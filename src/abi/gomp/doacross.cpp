@@ -29,7 +29,7 @@ constexpr std::uint32_t kMaxDims = 64;
   const std::uint32_t dims = self->member->loop.doacross_dims;
   if (self->member->loop.doacross == nullptr) return;
   if (dims > kMaxDims)
-    hearth::fatal("a doacross loop of %u dimensions; at most %u are possible", dims, kMaxDims);
+    hearth::fatal("a doacross loop has %u dimensions; at most %u are supported.", dims, kMaxDims);
   std::uint64_t indices[kMaxDims];
   indices[0] = first;
   for (std::uint32_t d = 1; d < dims; ++d) indices[d] = va_arg(rest, std::uint64_t);

@@ -62,9 +62,8 @@ void* allocate(const Distribution& what, std::size_t alignment, std::size_t size
   void* block = plain(alignment, size, zeroed);
   if (block != nullptr)
     HEARTH_WARN_ONCE(
-        "%zu bytes cannot be distributed (%s): the operating system gives no pages at the addresses for it; "
-        "they lie where "
-        "their first touch puts them.",
+        "%zu bytes cannot be distributed (%s): no more address space or mappings for them. "
+        "Their pages are where they are first touched.",
         size, hearth::placement::kind_name(what.kind));
   return block;
 }
@@ -80,8 +79,7 @@ Distribution by_environment() { return {.kind = settings().data_distribution}; }
 /// A block of ours, and not of malloc's, whose memory may be managed too (memory/takeover.h).
 bool is_ours(const void* block) {
   memory::ManagedBlock managed;
-  return memory::is_managed(block) &&
-         !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
+  return memory::is_managed(block) && !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
 }
 
 void release(void* block) {
@@ -96,8 +94,7 @@ Shares shares_of(ByteRange range) {
   rt::initialize();
   Shares shares(memory::memory_homes().locations);
   const memory::PageMap::Knowledge knowledge = memory::where_is(range, shares);
-  if ((knowledge.missing != 0 || knowledge.old != 0 || knowledge.untouched != 0) &&
-      memory::learn(&range, 1)) {
+  if ((knowledge.missing != 0 || knowledge.old != 0 || knowledge.untouched != 0) && memory::learn(&range, 1)) {
     shares.clear(shares.locations);
     memory::where_is(range, shares);
   }
@@ -124,8 +121,7 @@ HEARTH_EXPORT void* omp_malloc_calloc(std::size_t count, std::size_t size) {
 HEARTH_EXPORT void* omp_malloc_calloc_specific(std::size_t count, std::size_t size,
                                                omp_malloc_distribution_t distribution) {
   std::size_t bytes = 0;
-  return __builtin_mul_overflow(count, size, &bytes) ? nullptr
-                                                     : allocate_specific(distribution, 1, bytes, true);
+  return __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate_specific(distribution, 1, bytes, true);
 }
 
 HEARTH_EXPORT void omp_malloc_free(void* block) { release(block); }
@@ -139,8 +135,8 @@ HEARTH_EXPORT void* omp_malloc_realloc(void* block, std::size_t size) {
   return is_ours(block) ? memory::managed_resize(block, size) : std::realloc(block, size);
 }
 
-HEARTH_EXPORT void* hearth_malloc_distributed(std::size_t size, std::size_t block_bytes,
-                                              hearth_block_owner_t owner, void* data) {
+HEARTH_EXPORT void* hearth_malloc_distributed(std::size_t size, std::size_t block_bytes, hearth_block_owner_t owner,
+                                              void* data) {
   if (owner == nullptr || block_bytes == 0) return nullptr;
   return allocate({.kind = Kind::custom, .owner = owner, .data = data, .block_bytes = block_bytes}, 1, size);
 }

@@ -85,7 +85,7 @@ void set_library(int library) {
       break;
     default:
       hearth::warn(
-          "kmp_set_library(%d): legal: 1 (serial), 2 (turnaround), 3 (throughput); nothing is changed.",
+          "kmp_set_library(%d): legal: 1 (serial), 2 (turnaround), 3 (throughput); ignored.",
           library);
       return;
   }

@@ -61,13 +61,13 @@ void set_defaults(const char* text, std::size_t length) {
     if (!given[id].given()) continue;
     known = true;
     if (!can_change(id))
-      hearth::warn("kmp_set_defaults(): %s cannot change any more; set it in the environment.",
+      hearth::warn("kmp_set_defaults(): %s can no longer change; set it in the environment.",
                    hearth::option(id).name.data());
   }
   if (known)
     apply(given);
   else
-    hearth::warn("kmp_set_defaults(\"%.*s\"): no variable that is known here; ignored.",
+    hearth::warn("kmp_set_defaults(\"%.*s\"): unknown variable; ignored.",
                  static_cast<int>(length), text);
 }
 

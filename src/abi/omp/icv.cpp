@@ -10,9 +10,9 @@
 #include "abi/fortran.h"
 #include "base/log.h"
 #include "runtime/process/startup.h"
-#include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/own_icvs.h"
+#include "runtime/state/process.h"
 #include "topology/allowance.h"
 
 using hearth::abi::narrowed;
@@ -70,7 +70,7 @@ bool nested() {
 
 void set_max_active_levels(int levels) {
   if (levels < 0) {
-    HEARTH_WARN_ONCE("omp_set_max_active_levels(%d): legal: 0 and more; nothing is changed.", levels);
+    HEARTH_WARN_ONCE("omp_set_max_active_levels(%d): legal: 0 or more; ignored.", levels);
     return;
   }
   writable_icvs().max_active_levels = levels;
@@ -85,8 +85,8 @@ void set_schedule(int kind, int chunk) {
   const auto plain = static_cast<int>(static_cast<std::uint32_t>(kind) & ~kMonotonic);
   if (!is_schedule(plain)) {
     HEARTH_WARN_ONCE(
-        "omp_set_schedule(%d, %d): no such schedule; legal: omp_sched_static (1), dynamic (2), guided (3), "
-        "auto (4), each with or without omp_sched_monotonic; nothing is changed.",
+        "omp_set_schedule(%d, %d): unknown schedule; legal: omp_sched_static (1), dynamic (2), guided (3), auto (4), "
+        "each with or without omp_sched_monotonic; ignored.",
         kind, chunk);
     return;
   }
@@ -189,9 +189,7 @@ HEARTH_FORTRAN(int, omp_get_teams_thread_limit);
 
 HEARTH_EXPORT void omp_set_default_device(int device) { set_default_device(device); }
 HEARTH_EXPORT void omp_set_default_device_(const std::int32_t* device) { set_default_device(*device); }
-HEARTH_EXPORT void omp_set_default_device_8_(const std::int64_t* device) {
-  set_default_device(narrowed(*device));
-}
+HEARTH_EXPORT void omp_set_default_device_8_(const std::int64_t* device) { set_default_device(narrowed(*device)); }
 HEARTH_EXPORT int omp_get_default_device() { return icvs().default_device; }
 HEARTH_FORTRAN(int, omp_get_default_device);
 

@@ -110,9 +110,8 @@ void set_mask(const topology::CpuMask& mask, const char* what) {
   if (places->pretended) return;
   if (sched_setaffinity(0, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0) return;
   HEARTH_WARN_ONCE(
-      "sched_setaffinity is refused (%s): %s {%s} is not available any more, or a sandbox forbids the call; "
-      "threads run "
-      "where the kernel puts them.",
+      "sched_setaffinity is refused (%s): %s {%s} is no longer available, or a sandbox forbids the call. "
+      "The kernel chooses where threads run.",
       strerror(errno), what, mask.list().c_str());
 }
 

@@ -20,10 +20,10 @@ namespace {
 
 // The writable part of the program itself, not of its libraries, which can be closed; and where the heap
 // begins, the last to be written: 0 until then.
-struct Process {
+struct OwnMemory {
   std::atomic<std::uint64_t> data_begin{UINT64_MAX}, data_end{0}, heap_begin{0};
 };
-constinit Process process;
+constinit OwnMemory own_memory;
 
 int find_data(dl_phdr_info* info, std::size_t, void*) {
   std::uint64_t first = UINT64_MAX, last = 0;
@@ -34,8 +34,8 @@ int find_data(dl_phdr_info* info, std::size_t, void*) {
     first = std::min(first, begin);
     last = std::max(last, begin + part.p_memsz);
   }
-  process.data_begin.store(first, std::memory_order_relaxed);
-  process.data_end.store(last, std::memory_order_relaxed);
+  own_memory.data_begin.store(first, std::memory_order_relaxed);
+  own_memory.data_end.store(last, std::memory_order_relaxed);
   return 1;  // the first is the program
 }
 
@@ -54,10 +54,10 @@ std::uint64_t beginning_of_heap() {
   return begin != 0 ? begin : UINT64_MAX;
 }
 
-[[gnu::cold]] [[gnu::noinline]] std::uint64_t look_at_process() {
+[[gnu::cold]] [[gnu::noinline]] std::uint64_t find_own_memory() {
   dl_iterate_phdr(find_data, nullptr);
   const std::uint64_t heap = beginning_of_heap();
-  process.heap_begin.store(heap, std::memory_order_release);  // pairs with the acquire below
+  own_memory.heap_begin.store(heap, std::memory_order_release);  // pairs with the acquire below
   return heap;
 }
 
@@ -81,11 +81,11 @@ bool is_on_stack(Thread* self, std::uint64_t address) {
   return address >= top && address < self->stack_end && top >= self->stack_begin;
 }
 
-bool is_of_the_process(std::uint64_t address) {
-  std::uint64_t heap = process.heap_begin.load(std::memory_order_acquire);  // pairs with the release above
-  if (HEARTH_UNLIKELY(heap == 0)) heap = look_at_process();
-  if (address >= process.data_begin.load(std::memory_order_relaxed) &&
-      address < process.data_end.load(std::memory_order_relaxed))
+bool is_own_memory(std::uint64_t address) {
+  std::uint64_t heap = own_memory.heap_begin.load(std::memory_order_acquire);  // pairs with the release above
+  if (HEARTH_UNLIKELY(heap == 0)) heap = find_own_memory();
+  if (address >= own_memory.data_begin.load(std::memory_order_relaxed) &&
+      address < own_memory.data_end.load(std::memory_order_relaxed))
     return true;
   // sbrk(0) is a load in the C library.
   return address >= heap && address < reinterpret_cast<std::uintptr_t>(sbrk(0));
@@ -96,7 +96,7 @@ bool stays_readable(Thread* self, std::uint64_t address) {
     memory::ManagedBlock block;
     return memory::block_at(reinterpret_cast<const void*>(address), block) && block.in_slab;
   }
-  return is_of_the_process(address) || is_on_stack(self, address);
+  return is_own_memory(address) || is_on_stack(self, address);
 }
 
 }  // namespace

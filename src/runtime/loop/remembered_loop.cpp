@@ -125,7 +125,7 @@ LoopMemory* make_loop_memory(const Team* team) {
   if (team->locality == nullptr || machine_view().locations < 2) return nullptr;
   void* p = nullptr;
   if (posix_memalign(&p, alignof(LoopMemory), sizeof(LoopMemory)) != 0)
-    fatal("out of memory: no room for what loops remember");
+    fatal("out of memory: no room for a team's loop affinity");
   return new (p) LoopMemory;
 }
 

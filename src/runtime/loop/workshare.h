@@ -6,13 +6,11 @@
 // take it over), or about a newer one. Nothing is set up before a construct, nothing is torn down after it,
 // and a fast member runs ahead of a slow one:
 //
-// - `counter` (sections, monotonic and guided loops): number and next unit in one word. A member leaves such
-// a construct
-//   when nothing is left, so whoever finds a newer number knows that nothing is left of its own.
+// - `counter` (sections, monotonic and guided loops): number and next unit in one word. A member leaves such a construct
+//   when nothing is left, so a member that finds a newer number knows that nothing is left of its own.
 // - `ranges` (nonmonotonic loops): kWorkShares ranges a member, used in turn; loop.cpp tells the protocol.
-// - `slots` (ordered, doacross, memory and reductions of a construct): state that a slow member still needs
-// when a fast one is
-//   at the next construct. Of kWorkShares in turn; a member waits for its slot until everybody has left the
+// - `slots` (ordered, doacross, memory and reductions of a construct): state that a slow member still needs when a fast
+//   one is at the next construct. Of kWorkShares in turn; a member waits for its slot until everybody has left the
 //   construct that had it before.
 //
 // Numbers start again, and everything is wiped, when members may have met different numbers of constructs:
@@ -42,7 +40,7 @@ struct alignas(kCacheLinePair) WorkShare {
 /// A member's iterations of a nonmonotonic loop (loop.cpp). Owner and thieves.
 struct alignas(kCacheLinePair) StealRange {
   std::atomic<std::uint64_t> word;
-  std::atomic<std::int32_t> location{-1};  // of the owner, in loop_memory.h's loops; a hint
+  std::atomic<std::int32_t> location{-1};  // of the owner, in loop_affinity.h's loops; a hint
 };
 
 /// A member's turn to have its reduction data combined (reduction.cpp).

@@ -92,9 +92,8 @@ void read_settings() {
   const Settings& s = settings();
   if (!s.enabled)
     warn(
-        "HEARTH=off: this program runs on Hearth all the same, since its library is what the loader found. "
-        "Start it with "
-        "`hearth run`, or take Hearth out of LD_LIBRARY_PATH and LD_PRELOAD.");
+        "HEARTH=off, but the loader has found Hearth's library, so the program runs on Hearth. "
+        "Start it with `hearth run`, or remove Hearth from LD_LIBRARY_PATH and LD_PRELOAD.");
   const topology::Allowance& allowance = topology::allowance();
   process.visible_cpus = static_cast<std::int32_t>(allowance.cpus.count());
   contention.cpus = static_cast<std::int32_t>(allowance.default_team_size());
@@ -155,9 +154,8 @@ void read_settings() {
 void name_foreign_runtime(void*, const char* path, bool bound) {
   if (!bound) return;
   HEARTH_WARN_ONCE(
-      "another OpenMP runtime is used in this process: %s. Two runtimes do not know of each other's threads: "
-      "together they may "
-      "use more CPUs than there are. `hearth run` gives the whole program to one.",
+      "another OpenMP runtime is used in this process: %s. Each runtime starts its own threads; together they may need "
+      "more CPUs than there are. `hearth run` gives the whole program to one runtime.",
       path);
 }
 
@@ -256,7 +254,7 @@ Thread* register_root_thread() {
   initialize();
   if (tls_thread != nullptr) return tls_thread;  // registered from a tool's initializer
   Thread* self = make_thread_object();
-  if (self == nullptr) fatal("out of memory: a thread of the program cannot be registered");
+  if (self == nullptr) fatal("out of memory: no room for a thread of the program");
   self->is_root = true;
   self->handle = pthread_self();
   tls_thread = self;

@@ -4,8 +4,8 @@
 // The owner pushes and pops at the bottom, last in first out; any other thread of the team steals at the top,
 // first in first out. docs/internals/children-and-deque.md says which fence pairs with which; tests/models/deque.pml
 // checks it with store buffers. The ring grows by doubling; old rings are kept until the deque dies, since a
-// thief may still read one. Whoever reads an entry without owning it (peek) may look at a descriptor that has
-// been recycled: descriptors are type-stable, and what was concluded counts only if the claim that follows
+// thief may still read one. A thief that reads an entry before it owns it may look at a descriptor that has been
+// recycled: descriptors are type-stable, and what was concluded counts only if the claim that follows
 // succeeds.
 #pragma once
 
@@ -63,7 +63,7 @@ class alignas(kCacheLinePair) Deque {
                             "%" PRId64 " tasks in a ring of %" PRId64, b - top_.load(std::memory_order_relaxed),
                             ring->capacity);
     ring->at(b).store(task, std::memory_order_relaxed);
-    // Pairs with the acquire load of bottom_ in steal(): the thief sees the entry and the task's fields.
+    // Pairs with the acquire load of bottom_ in steal_if(): the thief sees the entry and the task's fields.
     bottom_.store(b + 1, std::memory_order_release);
     return true;
   }
@@ -86,7 +86,7 @@ class alignas(kCacheLinePair) Deque {
     t = top_.load(std::memory_order_seq_cst);
 #else
     bottom_.store(b, std::memory_order_relaxed);
-    // Pairs with the fence in steal(): owner and thief cannot both miss the other's move towards the last
+    // Pairs with the fence in steal_if(): owner and thief cannot both miss the other's move towards the last
     // entry.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     t = top_.load(std::memory_order_relaxed);

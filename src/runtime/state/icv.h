@@ -1,8 +1,8 @@
 // The internal control variables that a task's data environment holds (OpenMP 5.2, section 2.4).
 //
-// A block of ICVs is owned by one task and read by the tasks and regions that it starts. Only the owner
-// writes, and only while nobody else can read the block: set_icvs() in data_environment.cpp makes a new block
-// otherwise. Blocks live as long as the descriptor of the task that owns them.
+// A block of ICVs is owned by one task and read by the tasks and regions that it starts. Only the owner writes, and only while
+// nobody else can read the block: own_icvs() makes a new block otherwise. Blocks live as long as the descriptor of the task that
+// owns them.
 #pragma once
 
 #include <cstdint>

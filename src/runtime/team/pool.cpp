@@ -43,7 +43,7 @@ int start_thread(Thread* thread, void* (*worker)(void*)) {
   pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   if (process.stack_size != 0) {
     if (pthread_attr_setstacksize(&attr, process.stack_size) != 0)
-      HEARTH_WARN_ONCE("OMP_STACKSIZE: the system refuses a stack of %zu bytes; using its default",
+      HEARTH_WARN_ONCE("OMP_STACKSIZE: the system refuses stacks of %zu bytes; using its default.",
                        process.stack_size);
   }
   sigset_t all, old;
@@ -53,8 +53,7 @@ int start_thread(Thread* thread, void* (*worker)(void*)) {
   int error = pthread_create(&thread->handle, &attr, worker, thread);
   if (error == EINVAL && process.stack_size != 0) {
     HEARTH_WARN_ONCE(
-        "OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the "
-        "system's default",
+        "OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the system's default.",
         process.stack_size);
     process.stack_size = 0;
     std::size_t usual = 0;
@@ -82,7 +81,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
     } else {
       const std::int32_t limit = settings().device_thread_limit;
       if (limit > 0 && pool.started + 1 >= limit) {
-        HEARTH_WARN_ONCE("KMP_DEVICE_THREAD_LIMIT=%d reached; teams are smaller than asked for", limit);
+        HEARTH_WARN_ONCE("KMP_DEVICE_THREAD_LIMIT=%d is reached; teams are smaller than requested.", limit);
         return false;
       }
       if (pool.refused_until != 0) {
@@ -109,8 +108,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
   const int error = start_thread(thread, worker);
   if (error == 0) return true;
   HEARTH_WARN_ONCE(
-      "the system refuses another thread (pthread_create: %s); teams are smaller than asked for, the program "
-      "goes on. "
+      "cannot start another thread (pthread_create: %s). The program goes on with smaller teams. "
       "Limits: ulimit -u, the cgroup's pids.max, memory for stacks (OMP_STACKSIZE).",
       strerror(error));
   member->thread = nullptr;

@@ -47,7 +47,7 @@ std::size_t text_size = 0, text_room = 0;
 
 void write_out() {
   if (getpid() == process_id && text_size != 0 && !file.write(text, text_size))
-    HEARTH_WARN_ONCE("HEARTH_CHECK: what tasks touch cannot be written down: %s", std::strerror(errno));
+    HEARTH_WARN_ONCE("HEARTH_CHECK: cannot write what tasks touch: %s.", std::strerror(errno));
   text_size = 0;
 }
 
@@ -174,7 +174,7 @@ void start() {
   text = static_cast<char*>(std::malloc(text_room));
   running = static_cast<Running*>(std::calloc(kMostNested, sizeof(Running)));
   if (!opened || text == nullptr || running == nullptr || !watch::start()) {
-    warn("HEARTH_CHECK=%s: cannot be used: %s; tasks are not watched.", folder, std::strerror(errno));
+    warn("HEARTH_CHECK=\"%s\": cannot be used (%s); tasks are not watched.", folder, std::strerror(errno));
     return;
   }
   on_slab_chunk = leave_out;  // tasks touch descriptors when they make tasks

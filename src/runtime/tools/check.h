@@ -3,13 +3,12 @@
 // On when HEARTH_CHECK names a folder: then all regions run on one thread, footprints are made although there
 // is nowhere to deal tasks to, and each process writes a file of its own there, named after its number. One
 // JSON object a line:
-//   {"module": path, "offset": of the task's function in it, "blind": 0 or 1, "ranges": [[begin, row bytes,
-//   rows, pitch,
-//    access, inferred]...], "touched": [[first page, pages, bits]...]}      for each task that had a
-//    footprint
+//   {"module": path, "offset": of the task's function in it, "blind": 0 or 1,
+//    "ranges": [[begin, row bytes, rows, pitch, access, inferred]...],
+//    "touched": [[first page, pages, bits]...]}                           for each task that had a footprint
 //   {"without": tasks without one, "unwatched": tasks that ran while another thread's was watched,
-//   "system_calls": 0 or 1}
-// Bits: 1 written, 2 others' objects may share the pages, 4 hidden by the runtime's own accesses (watch.h).
+//    "system_calls": 0 or 1}
+// Bits: 1 written, 2 others' objects may share the pages, 4 hidden by the runtime's own accesses (page_watch.h).
 // The command line compares and judges (cli/check.cpp).
 //
 // Called behind events::active(), by the thread that runs the task. One thread's tasks are watched at a time.

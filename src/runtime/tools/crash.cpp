@@ -62,8 +62,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     char line[256] = "hearth: the program crashed inside a parallel region (";
     std::strcat(line, name_of(signal));
     std::strcat(line,
-                "). To see whether Hearth matters, run it with HEARTH=off under `hearth run`, or without "
-                "Hearth in LD_LIBRARY_PATH.\n");
+                "). To see whether Hearth matters, run it with HEARTH=off under `hearth run`, or remove Hearth from LD_LIBRARY_PATH.\n");
     write_stderr(line, std::strlen(line));
   }
   struct sigaction by_default = {};

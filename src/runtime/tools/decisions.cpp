@@ -100,8 +100,7 @@ void start() {
   if (settings().decisions_file == nullptr) return;
   if (!process.several_locations) {
     warn(
-        "HEARTH_LOG_DECISIONS=\"%s\": nothing to log, since policy %s deals no tasks on a machine with %zu "
-        "location%s.",
+        "HEARTH_LOG_DECISIONS=\"%s\": nothing to log, since policy %s deals no tasks on a machine with %zu location%s.",
         settings().decisions_file, process.policy->name(), topology::machine().locations.size(),
         topology::machine().locations.size() == 1 ? "" : "s");
     return;

@@ -23,8 +23,7 @@ namespace hearth::rt {
 namespace {
 
 constexpr const char* kEntryPoints[] = {"GOMP_parallel", "__kmpc_fork_call"};
-constexpr int kMostRuntimes =
-    16;  // more than one is already a mistake; beyond this many the rest is not named
+constexpr int kMostRuntimes = 16;  // more than one is already a mistake; beyond this many the rest is not named
 
 struct DynamicTables {
   const ElfW(Sym) * symbols = nullptr;
@@ -109,35 +108,35 @@ bool defines(const DynamicTables& tables, const char* name) {
   return false;
 }
 
-struct Extent {
+struct LoadedRange {
   ElfW(Addr) first = 0;
   ElfW(Addr) last = 0;  // one beyond
 
   bool contains(ElfW(Addr) address) const { return address >= first && address < last; }
 };
 
-Extent extent_of(const dl_phdr_info& object) {
-  Extent extent;
+LoadedRange range_of(const dl_phdr_info& object) {
+  LoadedRange range;
   bool any = false;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object.dlpi_phdr[i];
     if (segment.p_type != PT_LOAD) continue;
     const ElfW(Addr) first = object.dlpi_addr + segment.p_vaddr;
     const ElfW(Addr) last = first + segment.p_memsz;
-    if (!any || first < extent.first) extent.first = first;
-    if (!any || last > extent.last) extent.last = last;
+    if (!any || first < range.first) range.first = first;
+    if (!any || last > range.last) range.last = last;
     any = true;
   }
-  return extent;
+  return range;
 }
 
 struct Foreign {
-  Extent extent;
+  LoadedRange range;
   bool bound = false;
   char path[1024] = {};
 };
 
-struct Search {
+struct FoundRuntimes {
   Foreign found[kMostRuntimes];
   int count = 0;
 };
@@ -152,16 +151,16 @@ bool is_shared_runtime(const char* path) {
 }
 
 int find_runtime(dl_phdr_info* object, std::size_t, void* context) {
-  auto& search = *static_cast<Search*>(context);
-  const Extent extent = extent_of(*object);
-  if (extent.contains(reinterpret_cast<ElfW(Addr)>(&verify_report))) return 0;  // that is us
+  auto& all = *static_cast<FoundRuntimes*>(context);
+  const LoadedRange range = range_of(*object);
+  if (range.contains(reinterpret_cast<ElfW(Addr)>(&verify_report))) return 0;  // that is us
   const DynamicTables tables = read_tables(*object);
-  if (!tables.usable() || search.count == kMostRuntimes) return 0;
+  if (!tables.usable() || all.count == kMostRuntimes) return 0;
   bool any = false;
   for (const char* name : kEntryPoints) any = any || defines(tables, name);
   if (!any) return 0;
-  Foreign& foreign = search.found[search.count++];
-  foreign.extent = extent;
+  Foreign& foreign = all.found[all.count++];
+  foreign.range = range;
   if (object->dlpi_name != nullptr && object->dlpi_name[0] != '\0') {
     std::snprintf(foreign.path, sizeof(foreign.path), "%s", object->dlpi_name);
   } else {
@@ -179,10 +178,10 @@ bool is_runtime_call(const char* name) {
 /// Where do this object's own calls go? A slot that was never bound (lazy binding) still points into the
 /// object itself.
 int find_bindings(dl_phdr_info* object, std::size_t, void* context) {
-  auto& search = *static_cast<Search*>(context);
+  auto& all = *static_cast<FoundRuntimes*>(context);
   const DynamicTables tables = read_tables(*object);
   if (!tables.usable()) return 0;
-  const Extent own = extent_of(*object);
+  const LoadedRange own = range_of(*object);
   for (int table = 0; table < 2; ++table) {
     for (std::size_t i = 0; i < tables.relocation_count[table]; ++i) {
       const ElfW(Rela)& relocation = tables.relocations[table][i];
@@ -197,8 +196,8 @@ int find_bindings(dl_phdr_info* object, std::size_t, void* context) {
       if (!is_runtime_call(tables.strings + symbol.st_name)) continue;
       const auto slot = *reinterpret_cast<const ElfW(Addr)*>(object->dlpi_addr + relocation.r_offset);
       if (own.contains(slot)) continue;
-      for (int f = 0; f < search.count; ++f) {
-        if (search.found[f].extent.contains(slot)) search.found[f].bound = true;
+      for (int f = 0; f < all.count; ++f) {
+        if (all.found[f].range.contains(slot)) all.found[f].bound = true;
       }
     }
   }
@@ -211,8 +210,8 @@ class Line {
   void add(const char* text) { add_bytes(text, std::strlen(text)); }
   void add_number(std::uint64_t value) {
     char digits[24];
-    add_bytes(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof(digits), "%llu",
-                                                             static_cast<unsigned long long>(value))));
+    add_bytes(digits, static_cast<std::size_t>(
+                          std::snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(value))));
   }
   void add_string(const char* text) {
     add("\"");
@@ -224,8 +223,7 @@ class Line {
       } else if (byte < 0x20 || byte >= 0x7f) {
         // Paths may hold any bytes; Latin-1 escapes keep the line ASCII and valid whatever they are.
         char escaped[8];
-        add_bytes(escaped,
-                  static_cast<std::size_t>(std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte)));
+        add_bytes(escaped, static_cast<std::size_t>(std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte)));
       } else {
         add_bytes(c, 1);
       }
@@ -243,8 +241,7 @@ class Line {
   std::size_t length() const { return length_; }
 
  private:
-  static constexpr std::size_t kLongestItem =
-      6 * 1024 + 64;  // a path with every byte escaped, and the line's end
+  static constexpr std::size_t kLongestItem = 6 * 1024 + 64;  // a path with every byte escaped, and the line's end
 
   void add_bytes(const char* bytes, std::size_t count) {
     if (length_ + count > sizeof(text_)) return;
@@ -256,9 +253,9 @@ class Line {
   std::size_t length_ = 0;
 };
 
-void search_process(Search& search) {
-  dl_iterate_phdr(find_runtime, &search);
-  if (search.count > 0) dl_iterate_phdr(find_bindings, &search);
+void find_foreign_runtimes(FoundRuntimes& all) {
+  dl_iterate_phdr(find_runtime, &all);
+  if (all.count > 0) dl_iterate_phdr(find_bindings, &all);
 }
 
 constinit std::atomic<bool> reported{false};
@@ -266,7 +263,7 @@ constinit std::atomic<bool> reported{false};
 void append(const char* path, const Line& line) {
   const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0 || write(fd, line.text(), line.length()) != static_cast<ssize_t>(line.length())) {
-    warn("HEARTH_VERIFY_FILE=\"%s\": cannot be written (%m); this process is missing from the report.", path);
+    warn("HEARTH_VERIFY_FILE=\"%s\": cannot be written (%m); the report lacks this process.", path);
   }
   if (fd >= 0) close(fd);
 }
@@ -283,19 +280,19 @@ void append(const char* path, const Line& line) {
 
 void visit_foreign_runtimes(ForeignVisitor visit, void* context) {
   // Static: a program's first region may have little stack. Called by one thread at a time, see the header.
-  static Search search;
-  search.count = 0;
-  search_process(search);
-  for (int i = 0; i < search.count; ++i) visit(context, search.found[i].path, search.found[i].bound);
+  static FoundRuntimes all;
+  all.count = 0;
+  find_foreign_runtimes(all);
+  for (int i = 0; i < all.count; ++i) visit(context, all.found[i].path, all.found[i].bound);
 }
 
 void verify_report(std::uint64_t regions, std::uint64_t tasks) {
   const char* file = settings().verify_file;
   if (file == nullptr || reported.exchange(true, std::memory_order_relaxed)) return;
   // Static, to spare the stack of whoever calls exit(); the process ends once.
-  static Search search;
+  static FoundRuntimes all;
   static Line line;
-  search_process(search);
+  find_foreign_runtimes(all);
 
   char exe[1024];
   const ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -311,8 +308,8 @@ void verify_report(std::uint64_t regions, std::uint64_t tasks) {
   for (const bool bound : {true, false}) {
     line.add(bound ? ",\"foreign\":[" : ",\"mapped\":[");
     bool first = true;
-    for (int i = 0; i < search.count; ++i) {
-      if (search.found[i].bound == bound && line.begin_item(first)) line.add_string(search.found[i].path);
+    for (int i = 0; i < all.count; ++i) {
+      if (all.found[i].bound == bound && line.begin_item(first)) line.add_string(all.found[i].path);
     }
     line.add("]");
   }

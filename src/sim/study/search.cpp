@@ -36,9 +36,9 @@ struct Tried {
   Way way;
 };
 
-class Search {
+class DistributionSearch {
  public:
-  explicit Search(const SearchRequest& request) : request_(request) {}
+  explicit DistributionSearch(const SearchRequest& request) : request_(request) {}
 
   Searched run() {
     found_.by_rules = advise(*request_.workload, *request_.machine, *request_.parameters, advice_options());
@@ -210,6 +210,6 @@ std::vector<RegionGroup> group_regions(const Workload& workload, const std::vect
   return list;
 }
 
-Searched search(const SearchRequest& request) { return Search(request).run(); }
+Searched search(const SearchRequest& request) { return DistributionSearch(request).run(); }
 
 }  // namespace hearth::sim
