@@ -23,8 +23,9 @@ inline PageMap::Knowledge where_is(placement::ByteRange range, placement::Shares
 }
 
 /// See PageMap::learn().
-inline bool learn(const placement::ByteRange* ranges, std::size_t count) {
-  return page_map.learn(ranges, count);
-}
+inline bool learn(const placement::ByteRange* ranges, std::size_t count) { return page_map.learn(ranges, count); }
+
+/// The range's bytes by location, after asking the kernel where the answer is missing or old.
+placement::Shares look_up(placement::ByteRange range);
 
 }  // namespace hearth::memory

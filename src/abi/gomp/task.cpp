@@ -8,16 +8,16 @@
 #include "abi/export.h"
 #include "abi/gomp/depend.h"
 #include "abi/gomp/task.h"
-#include "runtime/task/undeferred.h"
-#include "runtime/task/taskgroup.h"
+#include "runtime/settings/settings.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/task/create.h"
 #include "runtime/task/depend.h"
 #include "runtime/task/detach.h"
-#include "runtime/tools/events.h"
-#include "runtime/settings/settings.h"
-#include "runtime/task/create.h"
 #include "runtime/task/ready.h"
+#include "runtime/task/taskgroup.h"
+#include "runtime/task/undeferred.h"
 #include "runtime/task/wait.h"
-#include "runtime/state/cancelled.h"
+#include "runtime/tools/events.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::GompDependences;
@@ -96,9 +96,8 @@ void nothing(void*) {}
 
 }  // namespace
 
-HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*), long arg_size,
-                             long arg_align, bool if_clause, unsigned flags, void** depend, int priority,
-                             void* detach) {
+HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*, void*), long arg_size, long arg_align,
+                             bool if_clause, unsigned flags, void** depend, int priority, void* detach) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const unsigned uncommon = hearth::abi::kGompDepend | hearth::abi::kGompPriority | hearth::abi::kGompDetach;
@@ -109,9 +108,7 @@ HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*,
     uncommon_task(self, what, if_clause, (flags & hearth::abi::kGompDepend) != 0 ? depend : nullptr);
     return;
   }
-  // A task that may be dealt elsewhere knows no cut-off, which is for tasks that would be queued here.
-  if (!if_clause ||
-      (rt::runs_at_once(self, static_cast<std::size_t>(arg_size)) && (!self->task->is(rt::kTaskAnnounced) || rt::runs_at_once_always(self)))) {
+  if (!if_clause || rt::is_cut_off(self, static_cast<std::size_t>(arg_size))) {
     Task* task = rt::new_task(self, 0, hearth::abi::common_task_flags(flags));
     task->function = fn;
     task->data = data;

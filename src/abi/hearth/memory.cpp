@@ -1,20 +1,17 @@
 // The calls of <hearth/hearth.h> about memory: distributed blocks, and where bytes are. Any thread.
 //
 // A block of distributed memory is told from malloc's by its address, so free and realloc take both.
-#include <cstdlib>
-
 #include <algorithm>
 
 #include "abi/export.h"
-#include "base/log.h"
 #include "hearth/hearth.h"
+#include "memory/distributed.h"
 #include "memory/owners.h"
 #include "runtime/process/startup.h"
 #include "runtime/settings/settings.h"
 
 namespace {
 
-using hearth::memory::ManagedRequest;
 using hearth::memory::MemoryHomes;
 using hearth::placement::ByteRange;
 using hearth::placement::Distribution;
@@ -40,32 +37,10 @@ bool kind_of(omp_malloc_distribution_t distribution, Kind& kind) {
   return false;
 }
 
-/// The C library's memory, by the rules of this header.
-void* plain(std::size_t alignment, std::size_t size, bool zeroed) {
-  void* block = nullptr;
-  if (alignment <= alignof(std::max_align_t)) {
-    block = zeroed ? std::calloc(1, size) : std::malloc(size);
-  } else if (posix_memalign(&block, alignment, size) != 0) {
-    return nullptr;
-  } else if (zeroed) {
-    __builtin_memset(block, 0, size);
-  }
-  return block;
-}
-
 void* allocate(const Distribution& what, std::size_t alignment, std::size_t size, bool zeroed = false) {
-  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) return nullptr;
-  if (what.kind == Kind::standard) return plain(alignment, size, zeroed);
-  const ManagedRequest request{
-      .what = what, .size = size, .alignment = alignment, .zeroed = zeroed, .huge = settings().huge_pages};
-  if (void* block = memory::managed_allocate(request)) return block;
-  void* block = plain(alignment, size, zeroed);
-  if (block != nullptr)
-    HEARTH_WARN_ONCE(
-        "%zu bytes cannot be distributed (%s): no more address space or mappings for them. "
-        "Their pages are where they are first touched.",
-        size, hearth::placement::kind_name(what.kind));
-  return block;
+  const bool huge = what.kind != Kind::standard && settings().huge_pages;
+  return memory::allocate_distributed(
+      {.what = what, .size = size, .alignment = alignment, .zeroed = zeroed, .huge = huge});
 }
 
 void* allocate_specific(omp_malloc_distribution_t distribution, std::size_t alignment, std::size_t size,
@@ -76,29 +51,9 @@ void* allocate_specific(omp_malloc_distribution_t distribution, std::size_t alig
 
 Distribution by_environment() { return {.kind = settings().data_distribution}; }
 
-/// A block of ours, and not of malloc's, whose memory may be managed too (memory/takeover.h).
-bool is_ours(const void* block) {
-  memory::ManagedBlock managed;
-  return memory::is_managed(block) && !(memory::block_at(block, managed) && managed.tag == memory::kTagOfMalloc);
-}
-
-void release(void* block) {
-  if (is_ours(block))
-    memory::managed_release(block);
-  else
-    std::free(block);
-}
-
-/// Bytes by location, after a look at the kernel where that is needed.
 Shares shares_of(ByteRange range) {
   rt::initialize();
-  Shares shares(memory::memory_homes().locations);
-  const memory::PageMap::Knowledge knowledge = memory::where_is(range, shares);
-  if ((knowledge.missing != 0 || knowledge.old != 0 || knowledge.untouched != 0) && memory::learn(&range, 1)) {
-    shares.clear(shares.locations);
-    memory::where_is(range, shares);
-  }
-  return shares;
+  return memory::look_up(range);
 }
 
 }  // namespace
@@ -124,15 +79,11 @@ HEARTH_EXPORT void* omp_malloc_calloc_specific(std::size_t count, std::size_t si
   return __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate_specific(distribution, 1, bytes, true);
 }
 
-HEARTH_EXPORT void omp_malloc_free(void* block) { release(block); }
+HEARTH_EXPORT void omp_malloc_free(void* block) { memory::release_distributed(block); }
 
 HEARTH_EXPORT void* omp_malloc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return allocate(by_environment(), 1, size);
-  if (size == 0) {
-    release(block);
-    return nullptr;
-  }
-  return is_ours(block) ? memory::managed_resize(block, size) : std::realloc(block, size);
+  return memory::resize_distributed(block, size);
 }
 
 HEARTH_EXPORT void* hearth_malloc_distributed(std::size_t size, std::size_t block_bytes, hearth_block_owner_t owner,

@@ -11,15 +11,15 @@
 #include "abi/gomp/task.h"
 #include "abi/kmpc/kmp_depend.h"
 #include "base/log.h"
-#include "runtime/task/create.h"
-#include "runtime/task/wait.h"
-#include "runtime/state/cancelled.h"
-#include "runtime/task/finish.h"
-#include "runtime/task/undeferred.h"
-#include "runtime/task/taskgroup.h"
-#include "runtime/task/detach.h"
-#include "runtime/tools/events.h"
 #include "runtime/locality/footprint.h"
+#include "runtime/state/cancelled.h"
+#include "runtime/task/create.h"
+#include "runtime/task/detach.h"
+#include "runtime/task/finish.h"
+#include "runtime/task/taskgroup.h"
+#include "runtime/task/undeferred.h"
+#include "runtime/task/wait.h"
+#include "runtime/tools/events.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::kmp_task_of;
@@ -47,6 +47,16 @@ std::int32_t no_body(std::int32_t, void*) { return 0; }
   kmp->routine(gtid, kmp);
 }
 
+// A task that hands itself over is untied, and asks for its next part.
+inline void spawn_or_resume(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(task == self->task)) {
+    task->flags |= rt::kTaskResume;
+    return;
+  }
+  hearth::abi::take_priority(task);
+  rt::spawn(self, task);
+}
+
 // Runs on behalf of the descriptor `task`, which is the current task.
 std::int32_t run_with_care(std::int32_t gtid, void* payload) {
   auto* kmp = static_cast<kmp_task_t*>(payload);
@@ -60,8 +70,7 @@ std::int32_t run_with_care(std::int32_t gtid, void* payload) {
 
 namespace hearth::abi {
 
-Task* new_kmp_task(Thread* self, std::int32_t flags, std::size_t size, std::size_t shareds,
-                   rt::TaskRoutine routine) {
+Task* new_kmp_task(Thread* self, std::int32_t flags, std::size_t size, std::size_t shareds, rt::TaskRoutine routine) {
   if (HEARTH_UNLIKELY(routine == nullptr)) routine = no_body;
   const std::size_t shareds_at = (size + sizeof(void*) - 1) & ~(sizeof(void*) - 1);
   std::uint32_t ours = rt::kTaskKmp;
@@ -123,32 +132,19 @@ HEARTH_EXPORT kmp_task_t* __kmpc_omp_target_task_alloc(ident_t*, std::int32_t, s
 HEARTH_EXPORT std::int32_t __kmpc_omp_task(ident_t*, std::int32_t, kmp_task_t* payload) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  Task* task = of(payload);
-  if (HEARTH_UNLIKELY(task == self->task)) {
-    task->flags |= rt::kTaskResume;
-    return 0;
-  }
-  hearth::abi::take_priority(task);
-  rt::spawn(self, task);
+  spawn_or_resume(self, of(payload));
   return 0;
 }
 
 HEARTH_EXPORT std::int32_t __kmpc_omp_task_parts(ident_t*, std::int32_t, kmp_task_t* payload) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  Task* task = of(payload);
-  if (task == self->task) {
-    task->flags |= rt::kTaskResume;
-    return 0;
-  }
-  hearth::abi::take_priority(task);
-  rt::spawn(self, task);
+  spawn_or_resume(self, of(payload));
   return 0;
 }
 
-HEARTH_EXPORT std::int32_t __kmpc_omp_task_with_deps(ident_t*, std::int32_t, kmp_task_t* payload,
-                                                     std::int32_t count, kmp_depend_info_t* list,
-                                                     std::int32_t noalias_count,
+HEARTH_EXPORT std::int32_t __kmpc_omp_task_with_deps(ident_t*, std::int32_t, kmp_task_t* payload, std::int32_t count,
+                                                     kmp_depend_info_t* list, std::int32_t noalias_count,
                                                      kmp_depend_info_t* noalias_list) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
@@ -173,9 +169,9 @@ HEARTH_EXPORT void __kmpc_omp_wait_deps(ident_t*, std::int32_t, std::int32_t cou
   rt::wait_for_dependences(self, dependences.data(), dependences.size());
 }
 
-HEARTH_EXPORT void __kmpc_omp_taskwait_deps_51(ident_t*, std::int32_t, std::int32_t count,
-                                               kmp_depend_info_t* list, std::int32_t noalias_count,
-                                               kmp_depend_info_t* noalias_list, std::int32_t nowait) {
+HEARTH_EXPORT void __kmpc_omp_taskwait_deps_51(ident_t*, std::int32_t, std::int32_t count, kmp_depend_info_t* list,
+                                               std::int32_t noalias_count, kmp_depend_info_t* noalias_list,
+                                               std::int32_t nowait) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
   const KmpDependences dependences(count, list, noalias_count, noalias_list);
@@ -244,14 +240,11 @@ HEARTH_EXPORT void __kmpc_proxy_task_completed_ooo(kmp_task_t* payload) {
 }
 
 HEARTH_EXPORT std::int32_t __kmpc_omp_reg_task_with_affinity(ident_t*, std::int32_t, kmp_task_t* payload,
-                                                             std::int32_t count,
-                                                             kmp_task_affinity_info_t* list) {
-  if (count <= 0 || !rt::wants_footprints(Thread::current())) return 0;
-  rt::Footprint* footprint = rt::make_footprint(of(payload), static_cast<std::size_t>(count));
-  if (footprint == nullptr) return 0;
-  footprint->stated = true;
-  for (std::int32_t i = 0; i < count; ++i)
-    footprint->ranges[i] = {static_cast<std::uint64_t>(list[i].base_addr), list[i].len};
+                                                             std::int32_t count, kmp_task_affinity_info_t* list) {
+  if (count <= 0) return 0;
+  rt::state_footprint(Thread::current(), of(payload), static_cast<std::size_t>(count), [list](std::size_t i) {
+    return rt::FootprintRange{static_cast<std::uint64_t>(list[i].base_addr), list[i].len};
+  });
   return 0;
 }
 

@@ -8,13 +8,10 @@
 
 #include "abi/export.h"
 #include "abi/kmpc/task.h"
+#include "runtime/loop/taskloop_construct.h"
 #include "runtime/task/create.h"
-#include "runtime/task/ready.h"
 #include "runtime/task/undeferred.h"
-#include "runtime/task/taskgroup.h"
 #include "runtime/tools/events.h"
-#include "runtime/loop/taskloop.h"
-#include "runtime/loop/taskloop_range.h"
 
 namespace rt = hearth::rt;
 using hearth::abi::kmp_task_of;
@@ -29,9 +26,8 @@ using Duplicate = void (*)(kmp_task_t*, kmp_task_t*, std::int32_t last);
 // Where `inside` of the pattern lies in the copy.
 template <class T>
 T* moved(T* inside, Task* pattern, Task* copy) {
-  return reinterpret_cast<T*>(
-      reinterpret_cast<char*>(copy->payload()) +
-      (reinterpret_cast<char*>(inside) - reinterpret_cast<char*>(pattern->payload())));
+  return reinterpret_cast<T*>(reinterpret_cast<char*>(copy->payload()) +
+                              (reinterpret_cast<char*>(inside) - reinterpret_cast<char*>(pattern->payload())));
 }
 
 Task* copy_of(Thread* self, Task* pattern) {
@@ -41,8 +37,7 @@ Task* copy_of(Thread* self, Task* pattern) {
   std::memcpy(task->payload(), pattern->payload(), pattern->payload_size);
   kmp_task_t* kmp = kmp_task_of(task);
   task->data = kmp;
-  if (kmp->shareds != nullptr)
-    kmp->shareds = moved(static_cast<char*>(kmp_task_of(pattern)->shareds), pattern, task);
+  if (kmp->shareds != nullptr) kmp->shareds = moved(static_cast<char*>(kmp_task_of(pattern)->shareds), pattern, task);
   return task;
 }
 
@@ -72,8 +67,7 @@ struct PlainLoop {
     if (shareds_at != 0) reinterpret_cast<kmp_task_t*>(own)->shareds = own + shareds_at;
     const std::uint64_t next = plan.first_of(number) + plan.size_of(number);
     *reinterpret_cast<std::uint64_t*>(own + lower_at) = lower + plan.first_of(number) * stride;
-    *reinterpret_cast<std::uint64_t*>(own + upper_at) =
-        number + 1 == plan.tasks ? upper : lower + (next - 1) * stride;
+    *reinterpret_cast<std::uint64_t*>(own + upper_at) = number + 1 == plan.tasks ? upper : lower + (next - 1) * stride;
   }
   Task* defer(Thread* self, const rt::TaskRange& range) const;
 };
@@ -116,57 +110,63 @@ PlainLoop plain_loop(Task* pattern, const TaskloopPlan& plan, std::uint64_t* low
           static_cast<std::uint64_t>(stride)};
 }
 
-void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower_at, std::uint64_t* upper_at,
-              std::int64_t stride, bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict,
-              Duplicate duplicate) {
-  if (grouped) rt::taskgroup_begin(self);
-  hearth::abi::take_priority(pattern);
-  const auto footprint = rt::LoopFootprint::of_pattern(pattern);
-  std::uint64_t lower = *lower_at;
-  const std::uint64_t upper = *upper_at;
-  std::uint64_t iterations = 0;
-  if (stride > 0 && static_cast<std::int64_t>(lower) <= static_cast<std::int64_t>(upper))
-    iterations = (upper - lower) / static_cast<std::uint64_t>(stride) + 1;
-  else if (stride < 0 && static_cast<std::int64_t>(lower) >= static_cast<std::int64_t>(upper))
-    iterations = (lower - upper) / -static_cast<std::uint64_t>(stride) + 1;
+// Clang's tasks for run_taskloop_construct().
+struct Skin {
+  Task* pattern;
+  const rt::LoopFootprint& footprint;
+  std::uint64_t* lower_at;  // inside the pattern
+  std::uint64_t* upper_at;
+  std::int64_t stride;
+  Duplicate duplicate;
+  bool deferred;
+  std::uint64_t lower, upper;
 
-  constexpr std::int32_t kGrainsize = 1, kNumTasks = 2;
-  const auto clause = schedule == kGrainsize  ? TaskloopPlan::Clause::grainsize
-                      : schedule == kNumTasks ? TaskloopPlan::Clause::num_tasks
-                                              : TaskloopPlan::Clause::none;
-  const TaskloopPlan plan = rt::plan_taskloop(iterations, clause, amount, strict, self->team->size);
-  if (rt::runs_as_ranges(self) && duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) &&
-      pattern->priority == 0) {
-    PlainLoop loop = plain_loop(pattern, plan, lower_at, upper_at, stride);
-    rt::TaskloopPast past;
-    const bool deferrable = deferred && !pattern->is(rt::kTaskFinal);
-    if (footprint && deferrable && !rt::runs_at_once_always(self))
-      rt::deal_taskloop(self, loop, plan, footprint);
-    else
-      rt::run_taskloop(self, loop, plan.tasks, deferrable, past);
-    hearth::abi::discard_kmp_task(self, pattern);
-    if (grouped) rt::taskgroup_end(self);
-    return;
-  }
-  if (rt::events::active()) rt::events::work_begin(self, ompt_work_taskloop, iterations);
-  for (std::uint64_t i = 0; i < plan.tasks; ++i) {
-    const bool last = i + 1 == plan.tasks;
-    const std::uint64_t next = lower + plan.size_of(i) * static_cast<std::uint64_t>(stride);
+  void begin_group(Thread*) const {}
+  PlainLoop as_loop(const TaskloopPlan& plan) const { return plain_loop(pattern, plan, lower_at, upper_at, stride); }
+  void create(Thread* self, const TaskloopPlan& plan, std::uint64_t number) {
+    const bool last = number + 1 == plan.tasks;
+    const std::uint64_t next = lower + plan.size_of(number) * static_cast<std::uint64_t>(stride);
     Task* task = copy_of(self, pattern);
     *moved(lower_at, pattern, task) = lower;
     *moved(upper_at, pattern, task) = last ? upper : next - static_cast<std::uint64_t>(stride);
-    if (footprint) footprint.give(task, plan.first_of(i), plan.size_of(i));
+    if (footprint) footprint.give(task, plan.first_of(number), plan.size_of(number));
     if (duplicate != nullptr) duplicate(kmp_task_of(task), kmp_task_of(pattern), last);
-    if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(i), plan.size_of(i));
+    if (rt::events::active()) rt::events::set_taskloop_chunk(task, plan.first_of(number), plan.size_of(number));
     if (deferred)
       rt::spawn(self, task);
     else
       rt::run_undeferred(self, task);
     lower = next;
   }
-  if (rt::events::active()) rt::events::work_end(self, ompt_work_taskloop, iterations);
-  hearth::abi::discard_kmp_task(self, pattern);
-  if (grouped) rt::taskgroup_end(self);
+  void end(Thread* self) const { hearth::abi::discard_kmp_task(self, pattern); }
+};
+
+std::uint64_t count_iterations(std::uint64_t lower, std::uint64_t upper, std::int64_t stride) {
+  const auto from = static_cast<std::int64_t>(lower), to = static_cast<std::int64_t>(upper);
+  if (stride > 0 && from <= to) return (upper - lower) / static_cast<std::uint64_t>(stride) + 1;
+  if (stride < 0 && from >= to) return (lower - upper) / -static_cast<std::uint64_t>(stride) + 1;
+  return 0;
+}
+
+void taskloop(Thread* self, Task* pattern, bool deferred, std::uint64_t* lower, std::uint64_t* upper,
+              std::int64_t stride, bool grouped, std::int32_t schedule, std::uint64_t amount, bool strict,
+              Duplicate duplicate) {
+  constexpr std::int32_t kGrainsize = 1, kNumTasks = 2;
+  hearth::abi::take_priority(pattern);
+  rt::TaskloopRequest request;
+  request.iterations = count_iterations(*lower, *upper, stride);
+  request.clause = schedule == kGrainsize  ? TaskloopPlan::Clause::grainsize
+                   : schedule == kNumTasks ? TaskloopPlan::Clause::num_tasks
+                                           : TaskloopPlan::Clause::none;
+  request.amount = amount;
+  request.strict = strict;
+  request.grouped = grouped;
+  request.deferred = deferred;
+  request.final_ = pattern->is(rt::kTaskFinal);
+  request.alike = duplicate == nullptr && !pattern->is(rt::kTaskNoDiscard) && pattern->priority == 0;
+  const auto footprint = rt::LoopFootprint::of_pattern(pattern);
+  Skin skin{pattern, footprint, lower, upper, stride, duplicate, deferred, *lower, *upper};
+  rt::run_taskloop_construct(self, skin, request, footprint);
 }
 
 }  // namespace
@@ -177,8 +177,8 @@ HEARTH_EXPORT void __kmpc_taskloop(ident_t*, std::int32_t, kmp_task_t* pattern, 
                                    void* task_dup) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule,
-           grainsize, false, reinterpret_cast<Duplicate>(task_dup));
+  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule, grainsize, false,
+           reinterpret_cast<Duplicate>(task_dup));
 }
 
 HEARTH_EXPORT void __kmpc_taskloop_5(ident_t*, std::int32_t, kmp_task_t* pattern, std::int32_t if_val,
@@ -187,6 +187,6 @@ HEARTH_EXPORT void __kmpc_taskloop_5(ident_t*, std::int32_t, kmp_task_t* pattern
                                      std::int32_t modifier, void* task_dup) {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule,
-           grainsize, modifier != 0, reinterpret_cast<Duplicate>(task_dup));
+  taskloop(self, Task::of_payload(pattern), if_val != 0, lower, upper, stride, nogroup == 0, schedule, grainsize,
+           modifier != 0, reinterpret_cast<Duplicate>(task_dup));
 }

@@ -6,9 +6,8 @@
 #include <cstdlib>
 
 #include "abi/export.h"
-#include "base/log.h"
 #include "memory/allocators.h"
-#include "runtime/sync/lock.h"
+#include "runtime/process/allocatables.h"
 #include "runtime/state/own_icvs.h"
 
 namespace {
@@ -57,8 +56,7 @@ HEARTH_EXPORT void* omp_aligned_calloc(std::size_t alignment, std::size_t count,
                                        AllocatorHandle allocator) {
   return hearth::memory::allocate_zeroed(or_default(allocator), alignment, count, size);
 }
-HEARTH_EXPORT void* omp_realloc(void* block, std::size_t size, AllocatorHandle allocator,
-                                AllocatorHandle of_block) {
+HEARTH_EXPORT void* omp_realloc(void* block, std::size_t size, AllocatorHandle allocator, AllocatorHandle of_block) {
   return resize(block, size, allocator, of_block);
 }
 HEARTH_EXPORT void omp_free(void* block, AllocatorHandle) { hearth::memory::release(block); }
@@ -66,9 +64,7 @@ HEARTH_EXPORT void omp_free(void* block, AllocatorHandle) { hearth::memory::rele
 HEARTH_EXPORT AllocatorHandle omp_init_allocator(std::uintptr_t space, int count, const Trait* traits) {
   return hearth::memory::make_allocator(space, count, traits);
 }
-HEARTH_EXPORT void omp_destroy_allocator(AllocatorHandle allocator) {
-  hearth::memory::destroy_allocator(allocator);
-}
+HEARTH_EXPORT void omp_destroy_allocator(AllocatorHandle allocator) { hearth::memory::destroy_allocator(allocator); }
 HEARTH_EXPORT void omp_set_default_allocator(AllocatorHandle allocator) { set_default_allocator(allocator); }
 HEARTH_EXPORT AllocatorHandle omp_get_default_allocator() { return default_allocator(); }
 
@@ -83,9 +79,7 @@ HEARTH_EXPORT AllocatorHandle omp_init_allocator_8_(const std::uintptr_t* space,
 HEARTH_EXPORT void omp_destroy_allocator_(const AllocatorHandle* allocator) {
   hearth::memory::destroy_allocator(*allocator);
 }
-HEARTH_EXPORT void omp_set_default_allocator_(const AllocatorHandle* allocator) {
-  set_default_allocator(*allocator);
-}
+HEARTH_EXPORT void omp_set_default_allocator_(const AllocatorHandle* allocator) { set_default_allocator(*allocator); }
 HEARTH_EXPORT AllocatorHandle omp_get_default_allocator_() { return default_allocator(); }
 
 // gcc calls these for `#pragma omp allocate` and the allocate clause.
@@ -97,8 +91,7 @@ HEARTH_EXPORT void GOMP_free(void* block, AllocatorHandle) { hearth::memory::rel
 HEARTH_EXPORT void* __kmpc_alloc(int, std::size_t size, AllocatorHandle allocator) {
   return hearth::memory::allocate(or_default(allocator), 1, size);
 }
-HEARTH_EXPORT void* __kmpc_aligned_alloc(int, std::size_t alignment, std::size_t size,
-                                         AllocatorHandle allocator) {
+HEARTH_EXPORT void* __kmpc_aligned_alloc(int, std::size_t alignment, std::size_t size, AllocatorHandle allocator) {
   return hearth::memory::allocate(or_default(allocator), alignment, size);
 }
 HEARTH_EXPORT void* __kmpc_calloc(int, std::size_t count, std::size_t size, AllocatorHandle allocator) {
@@ -109,30 +102,23 @@ HEARTH_EXPORT void* __kmpc_realloc(int, void* block, std::size_t size, Allocator
   return resize(block, size, allocator, of_block);
 }
 HEARTH_EXPORT void __kmpc_free(int, void* block, AllocatorHandle) { hearth::memory::release(block); }
-HEARTH_EXPORT AllocatorHandle __kmpc_init_allocator(int, std::uintptr_t space, int count,
-                                                    const Trait* traits) {
+HEARTH_EXPORT AllocatorHandle __kmpc_init_allocator(int, std::uintptr_t space, int count, const Trait* traits) {
   return hearth::memory::make_allocator(space, count, traits);
 }
 HEARTH_EXPORT void __kmpc_destroy_allocator(int, AllocatorHandle allocator) {
   hearth::memory::destroy_allocator(allocator);
 }
-HEARTH_EXPORT void __kmpc_set_default_allocator(int, AllocatorHandle allocator) {
-  set_default_allocator(allocator);
-}
+HEARTH_EXPORT void __kmpc_set_default_allocator(int, AllocatorHandle allocator) { set_default_allocator(allocator); }
 HEARTH_EXPORT AllocatorHandle __kmpc_get_default_allocator(int) { return default_allocator(); }
 
 // Intel's extension is a malloc of its own; here it is the C library's, which has per-thread caches itself.
 HEARTH_EXPORT void* kmp_malloc(std::size_t size) { return std::malloc(size); }
-HEARTH_EXPORT void* kmp_aligned_malloc(std::size_t size, std::size_t alignment) {
-  return aligned(alignment, size);
-}
+HEARTH_EXPORT void* kmp_aligned_malloc(std::size_t size, std::size_t alignment) { return aligned(alignment, size); }
 HEARTH_EXPORT void* kmp_calloc(std::size_t count, std::size_t size) { return std::calloc(count, size); }
 HEARTH_EXPORT void* kmp_realloc(void* block, std::size_t size) { return std::realloc(block, size); }
 HEARTH_EXPORT void kmp_free(void* block) { std::free(block); }
 HEARTH_EXPORT void* kmpc_malloc(std::size_t size) { return std::malloc(size); }
-HEARTH_EXPORT void* kmpc_aligned_malloc(std::size_t size, std::size_t alignment) {
-  return aligned(alignment, size);
-}
+HEARTH_EXPORT void* kmpc_aligned_malloc(std::size_t size, std::size_t alignment) { return aligned(alignment, size); }
 HEARTH_EXPORT void* kmpc_calloc(std::size_t count, std::size_t size) { return std::calloc(count, size); }
 HEARTH_EXPORT void* kmpc_realloc(void* block, std::size_t size) { return std::realloc(block, size); }
 HEARTH_EXPORT void kmpc_free(void* block) { std::free(block); }
@@ -144,50 +130,10 @@ HEARTH_EXPORT void* kmp_aligned_malloc_(const std::size_t* size, const std::size
 HEARTH_EXPORT void* kmp_calloc_(const std::size_t* count, const std::size_t* size) {
   return std::calloc(*count, *size);
 }
-HEARTH_EXPORT void* kmp_realloc_(void* const* block, const std::size_t* size) {
-  return std::realloc(*block, *size);
-}
+HEARTH_EXPORT void* kmp_realloc_(void* const* block, const std::size_t* size) { return std::realloc(*block, *size); }
 HEARTH_EXPORT void kmp_free_(void* const* block) { std::free(*block); }
 
-// gcc 14's Fortran: an allocatable variable whose memory came from GOMP_alloc is remembered, so that the code
-// which frees or reallocates it, and cannot know, can ask. Rare, so one lock and a few chains do.
-namespace {
-
-struct Remembered {
-  void* block;
-  Remembered* next;
-};
-constexpr std::size_t kChains = 256;
-constinit hearth::rt::Lock remembered_lock;
-constinit Remembered* remembered[kChains] = {};
-
-Remembered** chain_of(void* block) {
-  return &remembered[(reinterpret_cast<std::uintptr_t>(block) >> 4) % kChains];
-}
-
-}  // namespace
-
-HEARTH_EXPORT void GOMP_add_alloc(void* block) {
-  auto* entry = static_cast<Remembered*>(std::malloc(sizeof(Remembered)));
-  if (entry == nullptr) hearth::fatal("out of memory: an allocatable variable cannot be remembered");
-  hearth::rt::LockGuard guard(remembered_lock);
-  Remembered** chain = chain_of(block);
-  *entry = {block, *chain};
-  *chain = entry;
-}
-
+// gcc 14's Fortran: an allocatable variable whose memory came from GOMP_alloc.
+HEARTH_EXPORT void GOMP_add_alloc(void* block) { hearth::rt::remember_allocatable(block); }
 /// Whether the block was remembered; it is forgotten, since the caller frees it.
-HEARTH_EXPORT bool GOMP_is_alloc(void* block) {
-  Remembered* found = nullptr;
-  {
-    hearth::rt::LockGuard guard(remembered_lock);
-    for (Remembered** link = chain_of(block); *link != nullptr; link = &(*link)->next) {
-      if ((*link)->block != block) continue;
-      found = *link;
-      *link = found->next;
-      break;
-    }
-  }
-  std::free(found);
-  return found != nullptr;
-}
+HEARTH_EXPORT bool GOMP_is_alloc(void* block) { return hearth::rt::forget_allocatable(block); }

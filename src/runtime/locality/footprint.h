@@ -12,8 +12,8 @@
 #include "placement/need.h"
 #include "runtime/state/dependence.h"
 #include "runtime/state/footprint_ranges.h"
-#include "runtime/tools/events.h"
 #include "runtime/state/thread.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 
@@ -25,6 +25,16 @@ inline bool wants_footprints(const Thread* self) {
 /// Gives the task a footprint with room for `count` ranges, all of them to be filled by the caller; null when
 /// memory is refused, or when it has one already. It is a hint and nothing more.
 Footprint* make_footprint(Task* task, std::size_t count);
+/// The footprint that the program states by an affinity clause: range_at(i) for i < count, which must not be 0. It wins over what
+/// the depend clause says. Nothing happens where nobody reads footprints.
+template <class RangeAt>
+void state_footprint(Thread* self, Task* task, std::size_t count, RangeAt range_at) {
+  if (!wants_footprints(self)) return;
+  Footprint* footprint = make_footprint(task, count);
+  if (footprint == nullptr) return;
+  footprint->stated = true;
+  for (std::size_t i = 0; i < count; ++i) footprint->ranges[i] = range_at(i);
+}
 /// What the depend clause says, unless an affinity clause or a call has said better. gcc passes no lengths:
 /// they are inferred.
 void take_footprint_from(Thread* self, Task* task, const Dependence* list, std::size_t count);

@@ -18,8 +18,7 @@ struct FootprintRange {
   bool decides = false;   // ranges without this mark do not count beside it
   std::uint64_t rows = 1;
   std::uint64_t pitch = 0;  // from row to row
-  std::int64_t per_iteration =
-      0;  // of a taskloop: bytes of one iteration, the first one's at `begin`; `length` is 0
+  std::int64_t per_iteration = 0;  // of a taskloop: bytes of one iteration, the first one's at `begin`; `length` is 0
 
   std::uint64_t bytes() const { return rows * length; }
 };

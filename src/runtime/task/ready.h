@@ -48,5 +48,10 @@ inline bool runs_at_once(Thread* self, std::size_t payload) {
   const std::int32_t cutoff = cutoff_for(payload);
   return runs_at_once_always(self) || (cutoff != 0 && self->member->deque.depth(cutoff) >= cutoff);
 }
+/// The same for a task without dependences. One whose footprint was announced may be enqueued at another location, so the cut-off,
+/// which is about the queue here, does not count for it.
+inline bool is_cut_off(Thread* self, std::size_t payload) {
+  return runs_at_once(self, payload) && (!self->task->is(kTaskAnnounced) || runs_at_once_always(self));
+}
 
 }  // namespace hearth::rt
