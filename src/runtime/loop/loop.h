@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
+#include "runtime/loop/loop_parts.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/state/thread.h"
 
@@ -25,26 +26,15 @@ enum class ScheduleKind : std::uint8_t { static_ = 1, dynamic = 2, guided = 3, a
 struct LoopPlan {
   ScheduleKind kind = ScheduleKind::static_;
   std::uint64_t chunk = 0;  // 0: none given
-  bool monotonic = false;   // dynamic: chunks of one member come in rising order
-  bool ordered = false;     // with ordered regions
-  bool doacross = false;    // iterations wait for earlier ones: they must be handed out in order, one by one
-  bool whole_chunks = false;  // simd: chunks, and static blocks, are multiples of `chunk`
-  const void* site =
-      nullptr;  // an address that tells the loop from others; null: nothing is remembered of it
+  bool monotonic = false;      // dynamic: chunks of one member come in rising order
+  bool ordered = false;        // with ordered regions
+  bool doacross = false;       // iterations wait for earlier ones: they must be handed out in order, one by one
+  bool whole_chunks = false;   // simd: chunks, and static blocks, are multiples of `chunk`
+  const void* site = nullptr;  // an address that tells the loop from others; null: nothing is remembered of it
 };
 
 /// What schedule(runtime) means now: run-sched-var. `monotonic` is set if the ICV says so.
 LoopPlan runtime_plan(const Thread* self);
-
-/// The iterations [first, end) of member `tid`, of `members`, in a static schedule without a chunk.
-struct Block {
-  std::uint64_t first, end;
-};
-inline Block static_block(std::uint64_t trip, std::uint64_t tid, std::uint64_t members) {
-  const std::uint64_t small = trip / members, larger = trip % members;
-  const std::uint64_t first = tid * small + (tid < larger ? tid : larger);
-  return {first, first + small + (tid < larger ? 1 : 0)};
-}
 
 void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan);
 /// sections: `count` chunks of one. begin_sections() when the count is told only by next_section().

@@ -36,7 +36,7 @@ using placement::Location;
 inline constexpr std::uint32_t kMoves = 3;
 
 struct RememberedLoop {
-  static constexpr std::uint32_t kMostParts = 256;
+  static constexpr std::uint32_t kMostParts = kMostLoopParts;
 
   // What loop it is: where it stands, and the values that its variable takes. Read to let another loop
   // inherit.
@@ -97,6 +97,9 @@ LoopMemory* make_loop_memory(const Team* team);
 void free_loop_memory(LoopMemory* memory);
 /// By the primary thread, when members may have met different numbers of loops.
 void restart_loop_memory(Team* team);
+
+/// Agrees with the other members on the RememberedLoop of the current instance. False: they are at a later instance already.
+bool choose_remembered(Thread* self);
 
 /// False when the loop is none that is remembered; nothing is changed then.
 bool begin_remembered(Thread* self, const LoopPlan& plan, std::uint64_t smallest);

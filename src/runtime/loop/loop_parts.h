@@ -1,17 +1,28 @@
-// Parts: how the iterations of a remembered loop are cut into pieces that have a home each, and keys of loops. Pure arithmetic, on
-// the path of each search for work, hence inline.
+// How iterations are cut: into the blocks of a static schedule, and into the parts of a remembered loop, which have a home each.
+// And keys of loops. Pure arithmetic, on the path of each search for work, hence inline.
 #pragma once
 
-#include "runtime/loop/loop_affinity.h"
-#include "runtime/loop/loop_ranges.h"
+#include <cstdint>
+
+#include "runtime/state/loop_state.h"
 
 namespace hearth::rt {
 
+/// The iterations [first, end) of member `tid`, of `members`, in a static schedule without a chunk.
+struct Block {
+  std::uint64_t first, end;
+};
+inline Block static_block(std::uint64_t trip, std::uint64_t tid, std::uint64_t members) {
+  const std::uint64_t small = trip / members, larger = trip % members;
+  const std::uint64_t first = tid * small + (tid < larger ? tid : larger);
+  return {first, first + small + (tid < larger ? 1 : 0)};
+}
+
+inline constexpr std::uint32_t kMostLoopParts = 256;
 inline constexpr std::uint32_t kNoPart = UINT32_MAX;
 
-/// At most RememberedLoop::kMostParts.
 inline std::uint32_t parts_of(std::uint64_t units) {
-  return units < RememberedLoop::kMostParts ? static_cast<std::uint32_t>(units) : RememberedLoop::kMostParts;
+  return units < kMostLoopParts ? static_cast<std::uint32_t>(units) : kMostLoopParts;
 }
 
 inline Block part(const LoopState& loop, std::uint32_t i) { return static_block(loop.units, i, loop.parts); }
@@ -28,8 +39,5 @@ inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 32;
 }
-
-/// Agrees with the other members on the RememberedLoop of the current instance. False: they are at a later instance already.
-bool choose_remembered(Thread* self);
 
 }  // namespace hearth::rt

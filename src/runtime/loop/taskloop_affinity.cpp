@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "runtime/locality/machine_view.h"
 #include "runtime/locality/team_locality.h"
+#include "runtime/loop/loop_affinity.h"
 #include "runtime/loop/loop_parts.h"
 #include "runtime/sync/shared_writes.h"
 
