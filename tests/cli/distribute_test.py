@@ -271,7 +271,7 @@ class OtherAllocators(unittest.TestCase):
     def check(self, program, named):
         result = hearth("run", "--distribute=fine", "--", program, env=MACHINE)
         self.assertEqual((result.returncode, result.stdout), (0, "0\n"), result.stderr)
-        self.assertRegex(result.stderr, rf"^hearth: HEARTH_DISTRIBUTE: malloc is \S*{named}'s in this program, .*first touch puts them.\n$")
+        self.assertRegex(result.stderr, rf"^hearth: HEARTH_DISTRIBUTE: malloc is \S*{named}'s in this program, .*are first touched.\n$")
 
     def test_a_library_s_malloc_serves_everything_and_is_named(self):
         library = build("liballoc.so", "gcc", SHOP.folder / "allocator.c", "-shared", "-fPIC", "-fno-builtin")
