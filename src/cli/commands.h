@@ -9,9 +9,9 @@ namespace hearth::cli {
 
 // Exit statuses of our own, kept apart from what programs commonly return; those of a program pass through.
 inline constexpr int kExitDiffers = 1;  // `hearth check` has found something
+inline constexpr int kExitFailed = 1;   // something could not be written, or was interrupted
 inline constexpr int kExitUsage = 2;    // bad arguments
-inline constexpr int kExitVerify =
-    3;  // the program ended well, but --verify found that Hearth did not serve it all
+inline constexpr int kExitVerify = 3;   // the program ended well, but --verify found that Hearth did not serve it all
 inline constexpr int kExitNotExecutable = 126;  // as shells have it
 inline constexpr int kExitNotFound = 127;
 
@@ -31,7 +31,11 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards 
 /// file (empty: standard output).
 int check_main(const RunRequest& request, bool json, const std::string& json_file);
 
-/// `names`: only these options; empty: all.
-int env_main(bool json, const std::vector<std::string>& names);
+struct EnvRequest {
+  bool json = false;
+  bool changed = false;            // only what the environment sets
+  std::vector<std::string> names;  // only these options; empty: all
+};
+int env_main(const EnvRequest& request);
 
 }  // namespace hearth::cli

@@ -9,6 +9,8 @@
 
 #include "base/options.h"
 #include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/spelling.h"
 #include "runtime/settings/settings.h"
 
 namespace hearth::cli {
@@ -58,24 +60,24 @@ void print_json(const std::vector<Row>& rows) {
     out.push_back(item);
   }
   // A value may be any bytes; those that are no UTF-8 are shown replaced rather than refused.
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  put(stdout, "{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 void print_wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::size_t column = indent;
-  fmt::print("{:{}}", "", indent);
+  put(stdout, "{:{}}", "", indent);
   while (!text.empty()) {
     const std::size_t stop = text.find(' ');
     const std::string_view word = text.substr(0, stop);
     if (column > indent && column + 1 + word.size() > width) {
-      fmt::print("\n{:{}}", "", indent);
+      put(stdout, "\n{:{}}", "", indent);
       column = indent;
     }
-    fmt::print("{}{}", column > indent ? " " : "", word);
+    put(stdout, "{}{}", column > indent ? " " : "", word);
     column += word.size() + (column > indent ? 1 : 0);
     text = stop == std::string_view::npos ? std::string_view() : text.substr(stop + 1);
   }
-  fmt::print("\n");
+  put(stdout, "\n");
 }
 
 void print_text(const std::vector<Row>& rows) {
@@ -83,10 +85,10 @@ void print_text(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const bool honoured = is_honoured(*row.option);
     if (honoured) {
-      fmt::print("{} = {}   ({})\n", row.option->name, row.value,
+      put(stdout, "{} = {}   ({})\n", row.option->name, row.value,
                  row.source == "default" ? "default" : "from " + row.source);
     } else {
-      fmt::print("{}: ignored{}\n", row.option->name, row.source == "default" ? "" : "   (set)");
+      put(stdout, "{}: ignored{}\n", row.option->name, row.source == "default" ? "" : "   (set)");
     }
     print_wrapped(row.option->meaning, 4, kWidth);
     if (honoured) print_wrapped(fmt::format("legal: {}", row.option->legal), 4, kWidth);
@@ -94,40 +96,55 @@ void print_text(const std::vector<Row>& rows) {
   }
 }
 
+bool is_called(const Option& row, const std::string& name) {
+  if (row.name == name) return true;
+  ListReader aliases(row.aliases, ' ');
+  std::string_view alias;
+  while (aliases.next(alias))
+    if (!alias.empty() && alias == name) return true;
+  return false;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kOptionCount; ++i) names.emplace_back(option(option_at(i)).name);
+  return names;
+}
+
 }  // namespace
 
-int env_main(bool json, const std::vector<std::string>& names) {
+int env_main(const EnvRequest& request) {
   OptionReader given;
   given.read(environ, process_is_privileged());
   const auto storage = std::make_unique<char[]>(rt::kSettingsStorage);
   const rt::Settings settings = rt::parse_settings(given, storage.get(), rt::kSettingsStorage);
 
+  const std::vector<std::string>& names = request.names;
   std::vector<Row> rows;
   std::vector<bool> matched(names.size(), false);
   for (std::size_t i = 0; i < kOptionCount; ++i) {
     const Option& row = option(option_at(i));
     bool wanted = names.empty();
     for (std::size_t n = 0; n < names.size(); ++n) {
-      bool same = row.name == names[n];
-      ListReader aliases(row.aliases, ' ');
-      std::string_view alias;
-      while (aliases.next(alias)) same = same || (!alias.empty() && alias == names[n]);
-      if (!same) continue;
+      if (!is_called(row, names[n])) continue;
       wanted = true;
       matched[n] = true;
     }
-    if (wanted) rows.push_back(make_row(given, settings, row.id));
+    if (!wanted) continue;
+    rows.push_back(make_row(given, settings, row.id));
+    if (request.changed && rows.back().source == "default") rows.pop_back();
   }
   for (std::size_t n = 0; n < names.size(); ++n) {
     if (matched[n]) continue;
-    fmt::print(stderr, "hearth: {}: no such option; `hearth env` lists all.\n", names[n]);
+    say("{}: no such option{}; `hearth env` lists all.", names[n], did_you_mean(names[n], all_names()));
     return kExitUsage;
   }
-  if (json) {
+  if (request.json)
     print_json(rows);
-  } else {
+  else
     print_text(rows);
-  }
+  if (request.changed && rows.empty() && !request.json) put(stdout, "No option is set; all have their defaults.\n");
+  if (names.empty()) hint_at_variables();
   return 0;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "replay/recording_file.h"
@@ -18,10 +21,8 @@
 namespace hearth::cli {
 namespace {
 
-template <typename... Args>
-void say(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "hearth: {}\n", fmt::format(format, std::forward<Args>(args)...));
-}
+using replay::RecordingFile;
+using replay::Row;
 
 /// A text file that is complete or not there.
 class Output {
@@ -219,6 +220,16 @@ bool write_perfetto(RecordingFile& file, const Timeline& all, const std::string&
 constexpr int kTypeConstruct = 70000001, kTypeTask = 70000002, kTypeWait = 70000003;
 constexpr int kStateIdle = 0, kStateRunning = 1, kStateSynchronization = 5;
 
+/// As Paraver has it: "22/11/2026 at 07:00", by the clock of this machine's time zone.
+std::string recorded_at(RecordingFile& file) {
+  const std::string nanoseconds = file.text("SELECT value FROM meta WHERE key = 'recorded'");
+  const auto seconds = static_cast<std::time_t>(std::strtoull(nanoseconds.c_str(), nullptr, 10) / 1'000'000'000);
+  std::tm when{};
+  char text[32] = "";
+  if (localtime_r(&seconds, &when) != nullptr) std::strftime(text, sizeof text, "%d/%m/%Y at %H:%M", &when);
+  return text;
+}
+
 bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& prefix, Progress& progress) {
   // Processors in the order of their nodes.
   std::vector<std::pair<std::int64_t, std::int64_t>> cpus;  // node, cpu
@@ -246,7 +257,7 @@ bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& 
   for (const std::size_t count : threads_of)
     processes += fmt::format("{}{}:1", processes.empty() ? "" : ",", std::max<std::size_t>(count, 1));
   Output prv(prefix + ".prv");
-  prv.print("#Paraver (01/01/2000 at 00:00):{}_ns:{}({}):1:{}({})\n", all.end, node_sizes.size(),
+  prv.print("#Paraver ({}):{}_ns:{}({}):1:{}({})\n", recorded_at(file), all.end, node_sizes.size(),
             fmt::join(node_sizes, ","), threads_of.size(), processes);
   std::uint64_t done = 0;
   for (const Piece& piece : all.pieces) {
@@ -290,6 +301,12 @@ bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& 
 }  // namespace
 
 int export_main(const ExportRequest& request) {
+  const std::string prefix = request.paraver.ends_with(".prv") ? request.paraver.substr(0, request.paraver.size() - 4)
+                                                               : request.paraver;
+  bool clash = would_destroy(request.perfetto, request.file);
+  for (const char* ending : {".prv", ".pcf", ".row"})
+    clash = clash || (!prefix.empty() && would_destroy(prefix + ending, request.file));
+  if (clash) return kExitUsage;
   RecordingFile file;
   const std::string wrong = file.open(request.file);
   if (!wrong.empty()) {
@@ -308,9 +325,7 @@ int export_main(const ExportRequest& request) {
   }
   if (good && !request.paraver.empty()) {
     Progress progress("writing");
-    const std::string& path = request.paraver;
-    good = write_paraver(file, timeline, path.ends_with(".prv") ? path.substr(0, path.size() - 4) : path,
-                         progress);
+    good = write_paraver(file, timeline, prefix, progress);
   }
   if (!file.wrong().empty()) say("{}.", file.wrong());
   return good ? 0 : kExitDiffers;

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "sim/cost/parameters.h"
 #include "topology/current.h"
 #include "topology/model.h"
@@ -52,22 +53,22 @@ int check_one(const std::string& argument) {
   const std::string file = file_of(argument);
   const LoadedMachine loaded = topology::load_model(file);
   if (!loaded.ok()) {
-    for (const std::string& problem : loaded.problems) fmt::print(stderr, "{}\n", problem);
+    for (const std::string& problem : loaded.problems) put(stderr, "{}\n", problem);
     if (loaded.error.find(": cannot be read") != std::string::npos) return kExitUsage;
-    fmt::print(stderr, "{}: [simulator] is looked at when the machine is right\n", file);
+    put(stderr, "{}: [simulator] is looked at when the machine is right\n", file);
     return kExitDiffers;
   }
   const sim::LoadedParameters parameters = sim::load_parameters(file, loaded.machine);
   if (!has_simulator(parameters)) {
-    fmt::print("{}: good: {}; without [simulator], so `hearth sim` cannot use it\n", file,
+    put(stdout, "{}: good: {}; without [simulator], so `hearth sim` cannot use it\n", file,
                summary(loaded.machine));
     return 0;
   }
   if (!parameters.ok()) {
-    for (const std::string& problem : parameters.problems) fmt::print(stderr, "{}\n", problem);
+    for (const std::string& problem : parameters.problems) put(stderr, "{}\n", problem);
     return kExitDiffers;
   }
-  fmt::print("{}: good: {}; {} of the simulator's figures are known by a range\n", file,
+  put(stdout, "{}: good: {}; {} of the simulator's figures are known by a range\n", file,
              summary(loaded.machine), parameters.parameters.ranges().size());
   return 0;
 }
@@ -87,7 +88,7 @@ int list(bool json) {
     const std::string file = topology::model_path(name, folders);
     const LoadedMachine loaded = topology::load_model(file);
     if (!loaded.ok()) {
-      fmt::print(stderr, "{}\n", loaded.error);
+      put(stderr, "{}\n", loaded.error);
       status = kExitDiffers;
       continue;
     }
@@ -95,10 +96,10 @@ int list(bool json) {
     if (json) {
       all.push_back({{"name", name}, {"title", loaded.title}, {"file", file}, {"simulator", simulator}});
     } else {
-      fmt::print("{:<20} {}{}\n", name, loaded.title, simulator ? "" : " (not for hearth sim)");
+      put(stdout, "{:<20} {}{}\n", name, loaded.title, simulator ? "" : " (not for hearth sim)");
     }
   }
-  if (json) fmt::print("{}\n", all.dump(2));
+  if (json) put(stdout, "{}\n", all.dump(2));
   return status;
 }
 

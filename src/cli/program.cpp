@@ -156,6 +156,32 @@ std::string find_program(const std::string& name, bool& denied) {
   return {};
 }
 
+/// "heat.c: not a program: a C source; ...", or nothing.
+std::string explain_source(const std::string& path) {
+  struct Language {
+    std::string_view ending, name, compiler;
+  };
+  constexpr Language kLanguages[] = {{".c", "a C source", "gcc"},          {".cpp", "a C++ source", "g++"},
+                                     {".cc", "a C++ source", "g++"},       {".cxx", "a C++ source", "g++"},
+                                     {".C", "a C++ source", "g++"},        {".f90", "a Fortran source", "gfortran"},
+                                     {".F90", "a Fortran source", "gfortran"}, {".f", "a Fortran source", "gfortran"}};
+  if (access(path.c_str(), F_OK) != 0) return {};
+  for (const auto& [ending, name, compiler] : kLanguages) {
+    if (!path.ends_with(ending)) continue;
+    return fmt::format("{}: not a program: {}; compile it first: {} -fopenmp -O2 {} -o {}", path, name, compiler, path,
+                       path.substr(0, path.size() - ending.size()));
+  }
+  return {};
+}
+
+/// Words without a slash are looked up in PATH, where a file of this folder mostly is not.
+std::string explain_missing(const std::string& path) {
+  if (const std::string source = explain_source(path); !source.empty()) return source;
+  if (path.find('/') == std::string::npos && access(path.c_str(), X_OK) == 0)
+    return fmt::format("{}: no such program in PATH; did you mean ./{}?", path, path);
+  return fmt::format("{}: no such program.", path);
+}
+
 }  // namespace
 
 Program inspect_program(const std::string& name) {
@@ -207,35 +233,32 @@ std::string explain(const Program& program) {
   const std::string& path = program.path;
   switch (program.problem) {
     case Problem::none: break;
-    case Problem::not_found: return fmt::format("{}: no such program.", path);
-    case Problem::not_executable: return fmt::format("{}: may not be executed.", path);
+    case Problem::not_found: return explain_missing(path);
+    case Problem::not_executable:
+      if (const std::string source = explain_source(path); !source.empty()) return source;
+      return fmt::format("{}: may not be executed.", path);
     case Problem::static_linked:
       return fmt::format(
-          "{} is linked statically: no dynamic loader takes part in its start, so its OpenMP runtime cannot "
-          "be replaced. "
-          "Link it dynamically (without -static) to run it on Hearth.",
+          "{} is linked statically, so its OpenMP runtime cannot be replaced. Link it dynamically (without -static) to "
+          "run it on Hearth.",
           path);
     case Problem::other_libc:
       return fmt::format(
-          "{} uses another C library than glibc, whose loader has no audit interface; Hearth cannot serve "
-          "it.",
+          "{} uses a C library other than glibc. Its loader has no audit interface, so Hearth cannot serve it.",
           path);
     case Problem::other_machine:
       return fmt::format(
-          "{} is built for another kind of processor than this Hearth; Hearth cannot serve it.", path);
+          "{} is built for another processor than this Hearth, which cannot serve it.", path);
     case Problem::privileged:
       return fmt::format(
-          "{} runs with more rights than yours (setuid, setgid or file capabilities): the loader ignores "
-          "LD_AUDIT and "
-          "LD_PRELOAD for such programs, and Hearth its variables. Run a copy without those rights to run it "
-          "on Hearth.",
+          "{} runs with more rights than yours (setuid, setgid or file capabilities). For such programs the loader "
+          "ignores LD_AUDIT and LD_PRELOAD, and Hearth its variables. Run a copy without those rights.",
           path);
   }
   if (!program.own_runtime.empty()) {
     return fmt::format(
-        "{} has an OpenMP runtime linked into itself (it defines {}), which cannot be replaced from outside. "
-        "Link it with "
-        "the shared runtime to run it on Hearth.",
+        "{} contains its own OpenMP runtime (it defines {}), which cannot be replaced from outside. Link it with the "
+        "shared runtime to run it on Hearth.",
         path, program.own_runtime);
   }
   return {};

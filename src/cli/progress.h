@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <string>
 
-#include <fmt/format.h>
 #include <unistd.h>
+
+#include "cli/output.h"
 
 namespace hearth::cli {
 
@@ -15,7 +16,7 @@ class Progress {
  public:
   explicit Progress(std::string what) : what_(std::move(what)) {}
   ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
+    if (shown_) put_text(stderr, "\r\033[K");
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -29,12 +30,18 @@ class Progress {
     shown_ = true;
     constexpr std::uint64_t kWidth = 40;
     const std::uint64_t full = done >= all ? kWidth : done * kWidth / all;
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3}%\033[K", what_, "", full, "", kWidth - full,
-               done >= all ? 100 : done * 100 / all);
+    const double part = done >= all ? 1 : static_cast<double>(done) / static_cast<double>(all);
+    put(stderr, "\r{} [{:#<{}}{:.<{}}] {:3.0f}%{}\033[K", what_, "", full, "", kWidth - full, 100 * part,
+        part > 0.01 ? left_text(duration<double>(now - begin_).count() * (1 - part) / part) : "");
     std::fflush(stderr);
   }
 
  private:
+  static std::string left_text(double seconds) {
+    return seconds < 100 ? fmt::format("  about {:.0f} s left", seconds)
+                         : fmt::format("  about {:.0f} min left", seconds / 60);
+  }
+
   std::string what_;
   bool watched_ = isatty(STDERR_FILENO) == 1;
   bool shown_ = false;

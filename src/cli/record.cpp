@@ -5,18 +5,22 @@
 // (record/spill.h). If the program, or this one, is killed, the folder stays and --recover reads it.
 #include "cli/record.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <new>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "cli/commands.h"
 #include "cli/installation.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/rank.h"
 #include "cli/symbols.h"
 #include "replay/recording_file.h"
 #include "record/database.h"
@@ -26,16 +30,11 @@ namespace {
 
 constexpr std::size_t kMostProblemsSaid = 8;
 
-template <typename... Args>
-void say(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "hearth: {}\n", fmt::format(format, std::forward<Args>(args)...));
-}
-
 /// A file that is no recording is not written over.
 bool may_write(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return true;
-  if (is_recording(path)) return true;
+  if (replay::is_recording(path)) return true;
   say("{}: exists and is no recording; it is left alone. Choose another file with -o.", path);
   return false;
 }
@@ -74,25 +73,36 @@ std::string lacks(const record::Recording& recording) {
   return text;
 }
 
-bool convert(const std::string& folder, const std::string& file) {
-  record::Recording recording;
-  {
-    Progress progress("reading");
-    recording =
-        record::assemble(folder, [&](std::uint64_t done, std::uint64_t all) { progress.update(done, all); });
-  }
-  if (recording.processes.empty()) {
-    say("{}: nothing was recorded. Either no process loaded an OpenMP runtime that knows tools (Hearth, "
-        "LLVM's and "
-        "Intel's do, GNU's does not), or none got as far as a region.",
-        folder);
-    return false;
-  }
+/// For reading and writing: shows how far it is, and stops it when somebody wants us to end.
+record::ProgressOf watched(Progress& progress) {
+  return [&progress](std::uint64_t done, std::uint64_t all) {
+    progress.update(done, all);
+    if (interrupted() != 0) throw record::Interrupted();
+  };
+}
+
+/// What a recording told the user of itself.
+void tell(const record::Recording& recording, const std::string& file) {
+  const auto explicit_tasks = std::count_if(recording.tasks.begin(), recording.tasks.end(), [](const record::Task& task) {
+    return task.kind != record::Task::Kind::initial && task.kind != record::Task::Kind::implicit;
+  });
+  say("{}: {} and {} on {} in {}.", file, counted(static_cast<std::size_t>(explicit_tasks), "task"),
+      counted(recording.regions.size(), "region"), counted(recording.threads.size(), "thread"),
+      counted(recording.processes.size(), "process", "processes"));
+  if (!lacks(recording).empty()) say("{}", lacks(recording));
+  for (std::size_t i = 0; i < recording.problems.size() && i < kMostProblemsSaid; ++i)
+    say("{}{}{}.", recording.problems[i].where, recording.problems[i].where.empty() ? "" : ": ",
+        recording.problems[i].what);
+  if (recording.problems.size() > kMostProblemsSaid)
+    say("and {} more, in the file's table \"problem\".", recording.problems.size() - kMostProblemsSaid);
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const record::Recording& recording) {
   std::string command;
   for (const record::Process& process : recording.processes)
     if (command.empty()) command = process.text.command;
-  const std::vector<std::pair<std::string, std::string>> meta = {
-      {"schema", "1"},
+  return {
+      {"schema", "2"},
       {"hearth", HEARTH_VERSION},
       {"command", command},
       {"runtime", recording.processes.front().text.runtime},
@@ -100,32 +110,48 @@ bool convert(const std::string& folder, const std::string& file) {
       {"ticks_per_ns", fmt::format("{:.6f}", recording.ticks_per_ns)},
       {"lacks", lacks(recording)},
   };
+}
+
+bool read_and_write(const std::string& folder, const std::string& file) {
+  record::Recording recording;
+  {
+    Progress progress("reading");
+    recording = record::assemble(folder, watched(progress));
+  }
+  if (recording.processes.empty()) {
+    say("{}: nothing was recorded. Either no process loaded an OpenMP runtime that has OMPT (Hearth, LLVM's and Intel's "
+        "do, GNU's does not), or none reached a parallel region.",
+        folder);
+    return false;
+  }
   std::string wrong;
   {
     Progress progress("writing");
-    wrong =
-        record::write_database(recording, names_of(recording), meta, file,
-                               [&](std::uint64_t done, std::uint64_t all) { progress.update(done, all); });
+    wrong = record::write_database(recording, names_of(recording), facts_of(recording), file, watched(progress));
   }
   if (!wrong.empty()) {
-    say("{}: cannot be written: {}. What was recorded stays in {}: hearth record --recover {}", file, wrong,
-        folder, folder);
+    say("{}: cannot be written: {}. What was recorded stays in {}: hearth record --recover {}", file, wrong, folder,
+        folder);
     return false;
   }
-  std::size_t explicit_tasks = 0;
-  for (const record::Task& task : recording.tasks)
-    explicit_tasks += task.kind != record::Task::Kind::initial && task.kind != record::Task::Kind::implicit;
-  say("{}: {} task{} and {} region{} on {} thread{} in {} process{}.", file, explicit_tasks,
-      explicit_tasks == 1 ? "" : "s", recording.regions.size(), recording.regions.size() == 1 ? "" : "s",
-      recording.threads.size(), recording.threads.size() == 1 ? "" : "s", recording.processes.size(),
-      recording.processes.size() == 1 ? "" : "es");
-  if (!lacks(recording).empty()) say("{}", lacks(recording));
-  for (std::size_t i = 0; i < recording.problems.size() && i < kMostProblemsSaid; ++i)
-    say("{}{}{}.", recording.problems[i].where, recording.problems[i].where.empty() ? "" : ": ",
-        recording.problems[i].what);
-  if (recording.problems.size() > kMostProblemsSaid)
-    say("and {} more, in the file's table \"problem\".", recording.problems.size() - kMostProblemsSaid);
+  tell(recording, file);
   return true;
+}
+
+/// Makes one file of a folder. False, and said, when that failed; the folder is left as it is.
+bool convert(const std::string& folder, const std::string& file) {
+  const InterruptWatch watch;
+  try {
+    return read_and_write(folder, file);
+  } catch (const record::Interrupted&) {
+    say("interrupted; {} is not written. What was recorded stays in {}: hearth record --recover {}", file, folder,
+        folder);
+  } catch (const std::bad_alloc&) {
+    say("{}: there is not enough memory to read the recording (about 450 bytes a task). It stays in {}: on a machine "
+        "with more memory, or without a limit, hearth record --recover {}",
+        file, folder, folder);
+  }
+  return false;
 }
 
 void prepend(const char* variable, const std::string& entry) {
@@ -150,14 +176,17 @@ int recover(const RecordRequest& request) {
                            : folder.extension() == ".spill" ? (folder.parent_path() / folder.stem()).string()
                                                             : folder.string() + ".db";
   if (!may_write(file)) return kExitUsage;
-  return convert(folder.string(), file) ? 0 : kExitDiffers;
+  const bool good = convert(folder.string(), file);
+  if (interrupted() != 0) end_interrupted();
+  return good ? 0 : kExitDiffers;
 }
 
 }  // namespace
 
 int record_main(const RecordRequest& request) {
   if (!request.recover.empty()) return recover(request);
-  const std::string file = request.file.empty() ? default_file(request.run.command.front()) : request.file;
+  const std::string file =
+      file_of_this_rank(request.file.empty() ? default_file(request.run.command.front()) : request.file);
   if (!may_write(file)) return kExitUsage;
   Installation installation = find_installation();
   if (installation.record.empty()) {
@@ -173,9 +202,8 @@ int record_main(const RecordRequest& request) {
   const std::string folder = std::filesystem::absolute(file + ".spill", error).string();
   if (mkdir(folder.c_str(), 0777) != 0) {
     if (errno == EEXIST)
-      say("{}: is there already, from a recording that was not ended. Read it with hearth record --recover "
-          "{}, or remove "
-          "it.",
+      say("{}: is there already, from a recording that was not ended or that still runs. Read it with hearth record "
+          "--recover {}, or remove it.",
           folder, folder);
     else
       say("{}: {}", folder, std::strerror(errno));
@@ -185,6 +213,9 @@ int record_main(const RecordRequest& request) {
   setenv("HEARTH_RECORD_COUNTERS", request.counters ? "1" : "0", 1);
   setenv("OMP_TOOL", "enabled", 1);
   prepend("OMP_TOOL_LIBRARIES", installation.record);
+  prepend("LD_PRELOAD", installation.record);  // to note allocations
+  // AddressSanitizer insists on being the first library, which is of no use to it here.
+  prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
   if (request.stock) setenv("HEARTH", "off", 1);
   bool good = false;
   bool ran = false;
@@ -195,6 +226,7 @@ int record_main(const RecordRequest& request) {
     // The end of the program may be the end of this process.
     if (good || std::filesystem::is_empty(folder, error)) std::filesystem::remove_all(folder, error);
     std::fflush(stdout);
+    if (interrupted() != 0) end_interrupted();
   });
   if (!ran) std::filesystem::remove(folder, error);
   return status != 0 || !ran ? status : good ? 0 : kExitDiffers;

@@ -6,11 +6,9 @@
 // handler only sets a flag.
 #include "cli/sim.h"
 
-#include <csignal>
 #include <cstdio>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +20,9 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/decision_log.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "replay/recording_file.h"
@@ -41,7 +41,6 @@ namespace {
 using placement::Kind;
 using Json = nlohmann::ordered_json;
 
-constexpr int kExitFailed = 1;
 constexpr double kPicosecondsPerMillisecond = 1e9;
 
 /// What is wrong with the arguments.
@@ -137,6 +136,7 @@ struct Study {
   std::vector<Way> ways;  // [0]: what the others are compared with
   std::vector<sim::RunOptions> options;
   sim::Searched advice;  // with --advise
+  bool allocations_known = true;
 };
 
 // The ways of --advise: their places, and the words for distributions that differ by allocation.
@@ -166,15 +166,17 @@ Model load_model(const std::string& description) {
   return {std::move(loaded.machine), std::move(parameters.parameters)};
 }
 
-sim::Workload make_workload(const Request& request) {
+/// `allocations_known` becomes false for a recording that does not tell them.
+sim::Workload make_workload(const Request& request, bool& allocations_known) {
   if (request.program.empty())
     throw UsageError{fmt::format("a program is needed; legal: {}", joined(program_names()))};
   const sim::Generator* generator = sim::find_generator(request.program);
-  if (generator == nullptr && (request.program.ends_with(".db") || is_recording(request.program))) {
+  if (generator == nullptr && (request.program.ends_with(".db") || replay::is_recording(request.program))) {
     if (!request.settings.empty()) refuse("--set", request.settings[0], "a recording has no settings");
-    RecordedWorkload recorded = load_workload(request.program);
+    replay::RecordedWorkload recorded = replay::load_workload(request.program);
     if (!recorded.ok()) throw UsageError{recorded.error};
-    if (!recorded.remarks.empty()) fmt::print(stderr, "hearth: sim: {}\n", recorded.remarks);
+    if (!recorded.remarks.empty()) say("sim: {}", recorded.remarks);
+    allocations_known = recorded.knows_allocations;
     return std::move(recorded.workload);
   }
   if (generator == nullptr) {
@@ -211,7 +213,7 @@ Study plan(const Request& request) {
   if (request.advise && !request.decisions.empty())
     refuse("--log-decisions", request.decisions, "logs one policy with one distribution; leave --advise out");
   Study study;
-  study.workload = make_workload(request);
+  study.workload = make_workload(request, study.allocations_known);
   study.model = load_model(request.machine);
   const std::size_t most = study.model.machine.usable.count();
   if (request.threads > most)
@@ -267,30 +269,12 @@ void compare_advice(Study& study) {
 
 // ---- while it runs
 
-std::atomic<bool> interrupted{false};
-
-/// Ctrl-C sets `interrupted` as long as this lives.
-class InterruptWatch {
- public:
-  InterruptWatch() {
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~InterruptWatch() { sigaction(SIGINT, &before_, nullptr); }
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
-
- private:
-  struct sigaction before_ = {};
-};
-
 /// For a sweep or a search: how far it is, and whether it shall go on.
 std::function<bool(double)> watched(Progress& progress) {
   return [&progress](double part) {
     constexpr double kSteps = 1000;
     progress.update(static_cast<std::uint64_t>(part * kSteps), static_cast<std::uint64_t>(kSteps));
-    return !interrupted.load(std::memory_order_relaxed);
+    return interrupted() == 0;
   };
 }
 
@@ -355,8 +339,28 @@ std::string band_text(const std::vector<double>& values, const char* format) {
              : fmt::format("{} ({} - {})", text(band.median), text(band.low), text(band.high));
 }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+/// "21.96 s (20.1 - 23.4)", in the unit that suits the median.
+std::string time_text(const std::vector<double>& ms) {
+  struct Unit {
+    const char* name;
+    double per_ms;
+  };
+  const double median = sim::band_of(ms).median;
+  const Unit unit = median >= 1000 ? Unit{"s", 1e-3} : median >= 1 ? Unit{"ms", 1} : Unit{"us", 1e3};
+  std::vector<double> values;
+  for (const double value : ms) values.push_back(value * unit.per_ms);
+  std::string text = band_text(values, "{:.4g}");
+  return text.insert(text.find(' ') == std::string::npos ? text.size() : text.find(' '), fmt::format(" {}", unit.name));
+}
+
+/// What the heads of the table mean.
+std::string legend(const Request& request, const std::string& by_first) {
+  std::string text = fmt::format("\n{}: time / time of the first row; below 1 is faster\n", by_first);
+  if (request.advise) text += fmt::format("{}: time / time of that row\n", kRules);
+  return text +
+         "local: part of the bytes from memory that come from the thread's own location\n"
+         "busy: part of the threads' time in which tasks run\n"
+         "far steals: tasks that were stolen from other locations\n";
 }
 
 std::uint32_t threads_of(const sim::Sweep& sweep) {
@@ -366,11 +370,11 @@ std::uint32_t threads_of(const sim::Sweep& sweep) {
 std::string table(const Request& request, const Study& study, const sim::Sweep& sweep) {
   const std::string by_first = fmt::format("by stealing + {}", study.ways[0].distribution);
   std::vector<std::vector<std::string>> rows = {
-      {"policy", "distribution", "time/ms", by_first, "local", "busy", "far steals"}};
+      {"policy", "distribution", "time", by_first, "local", "busy", "far steals"}};
   if (request.advise) rows[0].insert(rows[0].begin() + 4, kRules);
   for (std::size_t way = 0; way < study.ways.size(); ++way) {
     const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
-    rows.push_back({study.ways[way].policy, study.ways[way].distribution, band_text(figures.ms, "{:.4g}"),
+    rows.push_back({study.ways[way].policy, study.ways[way].distribution, time_text(figures.ms),
                     band_text(figures.ratio, "{:.2f}"),
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.local).median),
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.busy).median),
@@ -390,8 +394,8 @@ std::string table(const Request& request, const Study& study, const sim::Sweep& 
     text += fmt::format("{:.0f} % of the tasks' time is not explained by what they are known to touch.\n",
                         100 * study.workload.unexplained);
   }
-  text += '\n' + aligned(rows);
-  if (request.advise) text += advice_text(study.workload, study.advice);
+  text += '\n' + aligned(rows) + legend(request, by_first);
+  if (request.advise) text += advice_text(study.workload, study.advice, study.allocations_known);
   return text;
 }
 
@@ -464,19 +468,10 @@ Json results_json(const Request& request, const Study& study, const sim::Sweep& 
   return json;
 }
 
-bool write_all(const std::string& text, const std::string& path) {
-  FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && written;
-}
-
 int write_results(const Request& request, const Study& study, const sim::Sweep& sweep) {
-  if (request.json != "-" && !write_all(table(request, study, sweep), "-")) return kExitFailed;
+  if (request.json != "-") put_text(stdout, table(request, study, sweep));
   if (request.json.empty()) return 0;
-  if (write_all(results_json(request, study, sweep).dump(1) + '\n', request.json)) return 0;
-  fmt::print(stderr, "hearth: sim: {}: cannot be written\n", request.json);
-  return kExitFailed;
+  return write_file(request.json, results_json(request, study, sweep).dump(1) + '\n') ? 0 : kExitFailed;
 }
 
 // ---- --list
@@ -521,21 +516,23 @@ auto numbers(std::int64_t least, std::int64_t most) {
 }
 
 int run(const Request& request) {
-  if (request.list) return write_all(list_text(), "-") ? 0 : kExitFailed;
+  if (request.list) return put_text(stdout, list_text()), 0;
   Study study;
   sim::SearchRequest search;
   try {
     study = plan(request);
     if (request.advise) search = plan_search(request, study);
   } catch (const UsageError& error) {
-    fmt::print(stderr, "hearth: sim: {}\nTry: hearth sim --help\n", error.text);
+    say("sim: {}\nTry: hearth sim --help", error.text);
     return kExitUsage;
   }
+  for (const std::string* output : {&request.json, &request.decisions})
+    if (would_destroy(*output, request.program) || would_destroy(*output, study.model.machine.origin)) return kExitUsage;
   if (!request.decisions.empty()) {
     const std::string error = log_decisions(request.decisions, study.workload, study.model.machine,
                                             study.model.parameters, study.options.back());
     if (!error.empty()) {
-      fmt::print(stderr, "hearth: sim: {}\n", error);
+      say("sim: {}", error);
       return kExitFailed;
     }
   }
@@ -547,9 +544,8 @@ int run(const Request& request) {
     if (sweep.complete) sweep = simulate_all(request, study);
   }
   if (!sweep.complete) {
-    fmt::print(stderr, "hearth: sim: interrupted; nothing is written\n");
-    std::raise(SIGINT);  // as a program without a handler ends
-    return kExitFailed;
+    say("sim: interrupted; nothing is written");
+    end_interrupted();
   }
   return write_results(request, study, sweep);
 }

@@ -102,10 +102,11 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string advice_text(const sim::Workload& workload, const sim::Searched& searched) {
-  if (searched.groups.empty()) return "\nNo allocation is known that tasks touch.\n" + in_force(searched);
+std::string advice_text(const sim::Workload& workload, const sim::Searched& searched, bool allocations_known) {
+  if (searched.groups.empty())
+    return "\nNo allocation of 128 KiB or more is known that tasks touch.\n" + in_force(searched);
   std::vector<std::vector<std::string>> rows = {
-      {"allocation", "size", "first touched by", "used", "advised", "by the rules"}};
+      {allocations_known ? "allocation" : "memory", "size", "first touched by", "used", "advised", "by the rules"}};
   for (const sim::RegionGroup& group : searched.groups) {
     const sim::RegionIndex first = group.regions.front();
     rows.push_back({names(workload, group), size_text(group.bytes),
@@ -113,7 +114,10 @@ std::string advice_text(const sim::Workload& workload, const sim::Searched& sear
                     placement::kind_name(searched.by_region[first]),
                     placement::kind_name(searched.by_rules[first])});
   }
-  return '\n' + aligned(rows) + '\n' + in_force(searched);
+  return '\n' + aligned(rows) + '\n' +
+         (allocations_known ? in_force(searched)
+                            : "This recording does not tell allocations apart (it is of schema 1), so what is advised cannot "
+                              "be put in force: record the program anew.\n");
 }
 
 Json advice_json(const sim::Workload& workload, const sim::Searched& searched) {

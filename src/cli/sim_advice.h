@@ -14,7 +14,8 @@ namespace hearth::cli {
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// A row for each group of allocations, and what to say so that a program gets them so.
-std::string advice_text(const sim::Workload& workload, const sim::Searched& searched);
+/// `allocations_known`: the regions are allocations; else nothing can be put in force.
+std::string advice_text(const sim::Workload& workload, const sim::Searched& searched, bool allocations_known);
 nlohmann::ordered_json advice_json(const sim::Workload& workload, const sim::Searched& searched);
 
 }  // namespace hearth::cli

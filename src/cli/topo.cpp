@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parse.h"
+#include "cli/output.h"
 #include "survey/archive.h"
 #include "survey/measure.h"
 #include "topology/current.h"
@@ -551,7 +552,7 @@ Machine replayed(const std::string& path) {
 void run(const TopoOptions& options) {
   if (!options.gather.empty()) {
     const Gathered gathered = gather(SystemRoot(), topology::current_affinity(), options.gather);
-    fmt::print(
+    put(stdout,
         "Wrote {}: {} files, {}. It describes processors, caches, memory nodes and this process's cgroups "
         "(their "
         "names included), nothing else; `hearth topo --replay {}` shows it.\n",
@@ -634,7 +635,7 @@ void register_topo(CLI::App& app) {
     } catch (const CLI::RuntimeError&) {
       throw;
     } catch (const std::exception& error) {
-      fmt::print(stderr, "hearth: topo: {}\n", error.what());
+      put(stderr, "hearth: topo: {}\n", error.what());
       throw CLI::RuntimeError(1);
     }
   });

@@ -1,5 +1,7 @@
 #include "record/database.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -134,8 +136,7 @@ std::string name_of(const Code& code, const CodeName& name) {
 
 class Writing {
  public:
-  Writing(const Recording& recording, sqlite3* database,
-          const std::function<void(std::uint64_t, std::uint64_t)>& progress)
+  Writing(const Recording& recording, sqlite3* database, const ProgressOf& progress)
       : r_(recording), database_(database), progress_(progress) {
     all_ = r_.tasks.size() + r_.spans.size() + r_.waits.size() + r_.dependences.size() + r_.ranges.size() +
            r_.edges.size() + r_.chunks.size();
@@ -155,7 +156,24 @@ class Writing {
 
  private:
   bool execute(const char* sql) {
-    return sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+    // An index of millions of rows takes seconds; exceptions must not pass through sqlite.
+    constexpr int kSteps = 100'000;  // of sqlite's machine: some milliseconds
+    sqlite3_progress_handler(
+        database_, kSteps,
+        [](void* self) {
+          auto* const writing = static_cast<Writing*>(self);
+          try {
+            writing->progress_(std::min(writing->done_, writing->all_), writing->all_);
+          } catch (const Interrupted&) {
+            writing->interrupted_ = true;
+          }
+          return writing->interrupted_ ? 1 : 0;
+        },
+        this);
+    const bool good = sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    if (interrupted_) throw Interrupted();
+    return good;
   }
 
   template <class List, class Row>
@@ -271,33 +289,58 @@ class Writing {
                                 (f.bits & kRangeDecides) != 0);
                 }) &&
            each("edge", 2, r_.edges,
-                [](Insert& to, const Edge& e, std::size_t) { return to.row(e.task, e.predecessor); });
+                [](Insert& to, const Edge& e, std::size_t) { return to.row(e.task, e.predecessor); }) &&
+           each("allocation", 7, r_.allocations, [](Insert& to, const Allocation& a, std::size_t i) {
+             return to.row(i, a.process, index(a.thread), a.address, a.bytes, index(a.code), time(a.when));
+           });
   }
 
   const Recording& r_;
   sqlite3* database_;
-  const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
+  const ProgressOf& progress_;
   std::uint64_t done_ = 0, all_ = 0;
+  bool interrupted_ = false;
+};
+
+/// A database beside where it is to be; gone with this object unless it was put in its place.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path) : path_(path), beside_(path + ".part") {
+    std::remove(beside_.c_str());
+    result_ = sqlite3_open_v2(beside_.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  }
+  ~NewFile() {
+    sqlite3_close(database_);
+    std::remove(beside_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  bool is_open() const { return result_ == SQLITE_OK; }
+  sqlite3* database() const { return database_; }
+  /// Empty, or why not.
+  std::string put_in_place() {
+    sqlite3_close(database_);
+    database_ = nullptr;
+    return std::rename(beside_.c_str(), path_.c_str()) == 0 ? "" : std::strerror(errno);
+  }
+
+ private:
+  std::string path_, beside_;
+  sqlite3* database_ = nullptr;
+  int result_ = SQLITE_ERROR;
 };
 
 }  // namespace
 
 std::string write_database(const Recording& recording, const std::vector<CodeName>& names,
-                           const std::vector<std::pair<std::string, std::string>>& meta,
-                           const std::string& path,
-                           const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-  const std::string beside = path + ".part";
-  std::remove(beside.c_str());
-  sqlite3* database = nullptr;
+                           const std::vector<std::pair<std::string, std::string>>& meta, const std::string& path,
+                           const ProgressOf& progress) {
+  NewFile file(path);
   std::string wrong;
-  if (sqlite3_open_v2(beside.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) !=
-          SQLITE_OK ||
-      !Writing(recording, database, progress).run(names, meta))
-    wrong = sqlite3_errmsg(database);
-  sqlite3_close(database);
-  if (wrong.empty() && std::rename(beside.c_str(), path.c_str()) != 0) wrong = std::strerror(errno);
-  if (!wrong.empty()) std::remove(beside.c_str());
-  return wrong;
+  if (!file.is_open() || !Writing(recording, file.database(), progress).run(names, meta))
+    wrong = sqlite3_errmsg(file.database());
+  return wrong.empty() ? file.put_in_place() : wrong;
 }
 
 }  // namespace hearth::record

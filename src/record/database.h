@@ -1,7 +1,6 @@
 // A recording as one SQLite file: docs/reference/recording.md describes its tables and views.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,7 @@ struct CodeName {
 /// Writes a new file, beside `path` first and in its place when it is complete. `names` of the recording's
 /// codes. Empty, or why not.
 std::string write_database(const Recording& recording, const std::vector<CodeName>& names,
-                           const std::vector<std::pair<std::string, std::string>>& meta,
-                           const std::string& path,
-                           const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+                           const std::vector<std::pair<std::string, std::string>>& meta, const std::string& path,
+                           const ProgressOf& progress);
 
 }  // namespace hearth::record

@@ -193,6 +193,14 @@ bool read_line(std::string_view line, ProcessText& out) {
     out.threads.emplace_back(thread, blocks);
     return true;
   }
+  if (key == "allocation") {
+    AllocationText one;
+    if (!words.number(one.ticks) || !words.number(one.address, 16) || !words.number(one.bytes, 16) ||
+        !words.number(one.code, 16))
+      return false;
+    out.allocations.push_back(one);
+    return true;
+  }
   if (key == "problem" || key == "stopped") {
     int error = 0;
     if (!words.number(error)) return false;
@@ -215,7 +223,7 @@ ProcessText read_process(std::istream& in, const std::string& name, std::vector<
   std::size_t number = 0;
   while (std::getline(in, line)) {
     ++number;
-    if (number == 1 && line == "hearth-recording 1") continue;
+    if (number == 1 && (line == "hearth-recording 1" || line == "hearth-recording 2")) continue;
     if (number == 1) {
       problems.push_back({name + ", line 1", "this is no recording of this version"});
       return out;

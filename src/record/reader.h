@@ -53,6 +53,11 @@ struct Module {
   std::string path;
 };
 
+/// A block that a thread outside of OpenMP got from the allocator.
+struct AllocationText {
+  std::uint64_t ticks = 0, address = 0, bytes = 0, code = 0;
+};
+
 /// A process's text file.
 struct ProcessText {
   std::int64_t pid = 0, parent_pid = 0;
@@ -63,6 +68,7 @@ struct ProcessText {
   std::vector<Module> modules;
   std::vector<std::string> untold;                               // what the runtime does not tell tools
   std::vector<std::pair<std::uint32_t, std::uint64_t>> threads;  // that ended, and their blocks
+  std::vector<AllocationText> allocations;
   std::string counters_refused, stopped;
   bool ended = false;
 };

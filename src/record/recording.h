@@ -134,6 +134,13 @@ struct Range {
   std::uint64_t begin = 0, length = 0, rows = 1, pitch = 0;
 };
 
+/// A large block that the program got from its allocator.
+struct Allocation {
+  Index process = kNone, thread = kNone, code = kNone;  // thread: none for those that OpenMP does not know
+  std::uint64_t address = 0, bytes = 0;
+  Nanoseconds when = kNever;
+};
+
 struct Edge {
   Index task = kNone, predecessor = kNone;
 };
@@ -151,6 +158,7 @@ struct Recording {
   std::vector<Dependence> dependences;
   std::vector<Range> ranges;
   std::vector<Edge> edges;
+  std::vector<Allocation> allocations;  // by process, then time
   std::vector<Problem> problems;
   std::uint64_t records = 0;
   std::uint64_t realtime = 0;  // as the recording began
@@ -161,9 +169,12 @@ struct Recording {
 /// Tasks and regions share their numbers: a region's index in that order has this bit.
 inline constexpr Index kRegionBit = Index{1} << 31;
 
-/// `progress(done, all)` in bytes of the spill files.
-Recording assemble(const std::filesystem::path& folder,
-                   const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+/// Called now and then by what takes long: (done, all). May throw Interrupted, which ends it.
+using ProgressOf = std::function<void(std::uint64_t, std::uint64_t)>;
+struct Interrupted {};
+
+/// Progress is in bytes of the spill files.
+Recording assemble(const std::filesystem::path& folder, const ProgressOf& progress);
 
 /// "s2.5": the 5th task that the region's 2nd worksharing construct, a single, has made.
 std::string step_name(const Task& task);

@@ -24,6 +24,8 @@ CREATE TABLE chunk(loop INTEGER, task INTEGER, thread INTEGER, first INTEGER, it
 CREATE TABLE dependence(task INTEGER, nth INTEGER, address INTEGER, kind TEXT);
 CREATE TABLE footprint(task INTEGER, nth INTEGER, address INTEGER, length INTEGER, rows INTEGER, pitch INTEGER,
   access TEXT, inferred INTEGER, stated INTEGER, decides INTEGER);
+CREATE TABLE allocation(id INTEGER PRIMARY KEY, process INTEGER, thread INTEGER, address INTEGER, length INTEGER,
+  code INTEGER, allocated_ns INTEGER);
 CREATE TABLE edge(task INTEGER, predecessor INTEGER);
 
 -- Where a task's construct is: "file:line", or what is known.

@@ -25,6 +25,7 @@
 #include "base/cpu.h"
 #include "hearth/omp-tools.h"
 #include "hearth/ompt.h"
+#include "record/allocations.h"
 #include "record/writer.h"
 
 namespace hearth::record {
@@ -138,7 +139,7 @@ bool note_process() {
     if (command[i] == 0) command[i] = ' ';
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const bool good = note("hearth-recording 1") &&
+  const bool good = note("hearth-recording 2") &&
                     note("process %d %d", static_cast<int>(getpid()), static_cast<int>(getppid())) &&
                     note("runtime %s", Escaped(runtime_name).text) && note("host %s", Escaped(host).text) &&
                     note("command %s", Escaped(command, length).text);
@@ -153,6 +154,16 @@ bool note_process() {
 }
 
 // ---- the thread
+
+void on_allocation(const AllocationNote& one) {
+  if (recording_stopped()) return;
+  if (own != nullptr)
+    own->put(Kind::allocation, ticks(), one.address, one.bytes, code_with(one.code, 0), one.ticks);
+  else  // a thread that OpenMP does not know
+    note("allocation %llu %llx %llx %llx", static_cast<unsigned long long>(one.ticks),
+         static_cast<unsigned long long>(one.address), static_cast<unsigned long long>(one.bytes),
+         static_cast<unsigned long long>(one.code));
+}
 
 [[gnu::cold, gnu::noinline]] Writer* begin_thread(std::uint64_t type) {
   if (recording_stopped()) return nullptr;
@@ -170,6 +181,7 @@ bool note_process() {
     }
   }
   writer->put(Kind::thread_begin, ticks(), type, syscall(SYS_gettid));
+  deliver_allocations(on_allocation);
   return writer;
 }
 

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-namespace hearth::cli {
+namespace hearth::replay {
 namespace {
 
 /// The file's length as its own head has it; 0: it has none.
@@ -53,7 +53,9 @@ std::string RecordingFile::open(const std::string& path) {
   std::string schema;
   if (!query("SELECT value FROM meta WHERE key = 'schema'", [&](const Row& row) { schema = row.text(0); }))
     return wrong_;
-  if (schema != "1") return fmt::format("{}: has schema \"{}\"; this hearth reads 1", path, schema);
+  if (schema != "1" && schema != "2")
+    return fmt::format("{}: has schema \"{}\"; this hearth reads 1 and 2", path, schema);
+  schema_ = schema == "1" ? 1 : 2;
   bool whole = true;
   if (!query("PRAGMA quick_check(1)", [&](const Row& row) { whole = row.text(0) == "ok"; })) return wrong_;
   return whole ? "" : fmt::format("{}: is damaged or was cut: sqlite's check of it fails", path);
@@ -91,4 +93,4 @@ bool is_recording(const std::string& path) {
          std::memcmp(head + 68, "HREC", 4) == 0;
 }
 
-}  // namespace hearth::cli
+}  // namespace hearth::replay

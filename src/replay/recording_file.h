@@ -10,7 +10,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace hearth::cli {
+namespace hearth::replay {
 
 /// A row of a query's answer.
 class Row {
@@ -43,10 +43,13 @@ class RecordingFile {
   std::int64_t number(const char* sql);
   std::string text(const char* sql);
   const std::string& wrong() const { return wrong_; }
+  /// 2 has the table "allocation".
+  int schema() const { return schema_; }
 
  private:
   sqlite3* database_ = nullptr;
   std::string path_, wrong_;
+  int schema_ = 0;
 };
 
-}  // namespace hearth::cli
+}  // namespace hearth::replay

@@ -6,16 +6,18 @@
 
 #include "sim/workload/workload.h"
 
-namespace hearth::cli {
+namespace hearth::replay {
 
 struct RecordedWorkload {
   sim::Workload workload;
   std::string error;  // not empty: there is none
   /// What the recording could not tell, in sentences; empty: nothing.
   std::string remarks;
+  bool knows_allocations = false;  // else the regions of memory are what ranges amount to
+  bool guessed = false;            // lengths of footprints, some of them
 
   bool ok() const { return error.empty(); }
 };
 RecordedWorkload load_workload(const std::string& path);
 
-}  // namespace hearth::cli
+}  // namespace hearth::replay

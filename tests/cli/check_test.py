@@ -250,6 +250,16 @@ int main(""").replace("CLAUSE", INOUT).replace("BODY", "memset(block, i, BLOCK);
         if shutil.which("addr2line"):
             self.assertRegex(result.stderr, r"\S+ at \S+\.c:\d+: 16 tasks")
 
+    def test_guessed_lengths_are_said_to_be_guesses(self):
+        half = program(INOUT.replace("[0 : BLOCK]", "[0 : BLOCK / 2]"), "memset(block, i, BLOCK);", compiler="gcc")
+        result, report = checked(half)
+        self.assertEqual((result.returncode, report["guessed"]), (0, 16), "gcc does not tell it apart")
+        result = hearth("check", "--", half)
+        self.assertIn("for 16 tasks the lengths were guessed", result.stderr)
+        told, report = checked(program(INOUT, "memset(block, i, BLOCK);", compiler=CLANG))
+        self.assertEqual(report["guessed"], 0)
+        self.assertNotIn("guessed", told.stderr)
+
     def test_exit_statuses(self):
         clean = program(INOUT, "memset(block, i, BLOCK);")
         self.assertEqual(checked(clean, "9")[0].returncode, 9)

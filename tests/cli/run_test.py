@@ -127,6 +127,40 @@ class Transparency(unittest.TestCase):
         os.close(terminal)
         self.assertIn(b"hits 1", text)
 
+    def counted(self, send):
+        """How often a program gets SIGINT when send(process) has sent it."""
+        script = ("import os, signal, sys, time\ncount = [0]\n"
+                  "def hit(*_): count[0] += 1\n"
+                  "signal.signal(signal.SIGINT, hit)\n"
+                  "signal.signal(signal.SIGTERM, lambda *_: (print(count[0], flush=True), os._exit(0)))\n"
+                  "print(os.getpid(), flush=True)\n"
+                  "while True: time.sleep(0.01)\n")
+        process = subprocess.Popen([HEARTH, "run", "--", sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                                   start_new_session=True)
+        pid = int(process.stdout.readline())
+        try:
+            send(process)
+            # SIGTERM comes after it: hearth takes signals one by one, so what it was to pass on is passed on by then.
+            time.sleep(0.3)
+            os.kill(process.pid, signal.SIGTERM)
+            hits = int(process.stdout.readline())
+            self.assertEqual(process.wait(timeout=30), 0)
+        finally:
+            process.stdout.close()
+            process.kill()
+            process.wait()
+        return hits
+
+    def test_a_signal_to_the_process_group_arrives_once(self):
+        self.assertEqual(self.counted(lambda process: os.killpg(process.pid, signal.SIGINT)), 1)
+
+    def test_a_signal_to_hearth_alone_arrives_also_after_one_to_the_group(self):
+        def send(process):
+            os.killpg(process.pid, signal.SIGINT)
+            time.sleep(0.3)
+            os.kill(process.pid, signal.SIGINT)
+        self.assertEqual(self.counted(send), 2)
+
     def test_when_hearth_is_killed_the_program_does_not_stay_behind(self):
         process, pid = self.start("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)")
         process.kill()

@@ -73,7 +73,8 @@ class Results(unittest.TestCase):
             path = pathlib.Path(folder, "out.json")
             done = sim("map", "--machine", MACHINE, "--seeds", "1", "--json", path)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("time/ms", done.stdout)
+            self.assertRegex(done.stdout, r"policy +distribution +time +by stealing")
+            self.assertIn("below 1 is faster", done.stdout)
             self.assertEqual(json.loads(path.read_text())["program"], "map")
 
     def test_a_model_file_by_its_path(self):

@@ -1,0 +1,113 @@
+// See verify.h.
+#include "cli/verify.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/output.h"
+#include "cli/rank.h"
+
+namespace hearth::cli {
+namespace {
+
+struct Served {
+  std::uint64_t processes = 0;
+  std::uint64_t regions = 0;
+  std::uint64_t tasks = 0;
+  std::set<std::string> foreign;
+  std::set<std::string> mapped;
+};
+
+Served read_report(const std::string& path) {
+  Served served;
+  std::ifstream lines(path);
+  std::string line;
+  while (std::getline(lines, line)) {
+    const auto item = nlohmann::json::parse(line, nullptr, false);
+    if (!item.is_object()) {
+      say("a process left a line that cannot be read in the verification file: {}", line);
+      continue;
+    }
+    ++served.processes;
+    served.regions += item.value("regions", std::uint64_t{0});
+    served.tasks += item.value("tasks", std::uint64_t{0});
+    for (const auto& path_of : item.value("foreign", std::vector<std::string>()))
+      served.foreign.insert(path_of);
+    for (const auto& path_of : item.value("mapped", std::vector<std::string>()))
+      served.mapped.insert(path_of);
+  }
+  return served;
+}
+
+bool report_served(const Served& served, const Program& program, const std::string& json_file, bool off) {
+  say("{} and {} served by Hearth in {}.", counted(served.regions, "parallel region"), counted(served.tasks, "task"),
+      counted(served.processes, "process", "processes"));
+  bool good = true;
+  if (off) {
+    say("HEARTH=off: the program kept the runtime it came with.");
+    good = false;
+  } else if (served.processes == 0) {
+    const std::string reason = explain(program);
+    say("verification failed: Hearth was not loaded. {}",
+        !reason.empty()
+            ? reason
+            : "Either no process loaded an OpenMP runtime, or none ended through exit(): a program that aborts "
+              "leaves no report.");
+    good = false;
+  }
+  for (const std::string& path : served.foreign) {
+    say("verification failed: another OpenMP runtime served the program: {}", path);
+    good = false;
+  }
+  for (const std::string& path : served.mapped) say("mapped but not used: {}", path);
+  if (!json_file.empty()) {
+    nlohmann::ordered_json out;
+    out["regions"] = served.regions;
+    out["tasks"] = served.tasks;
+    out["foreign"] = served.foreign;
+    out["mapped"] = served.mapped;
+    out["processes"] = served.processes;
+    if (const std::string rank = job_rank(); !rank.empty()) out["rank"] = std::strtoull(rank.c_str(), nullptr, 10);
+    out["ok"] = good;
+    good = write_file(json_file, out.dump(2) + "\n") && good;
+  }
+  return good;
+}
+
+}  // namespace
+
+ServedReport::~ServedReport() { remove(); }
+
+bool ServedReport::begin() {
+  const char* folder = std::getenv("TMPDIR");
+  path_ = fmt::format("{}/hearth-verify-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
+  const int fd = mkostemp(path_.data(), O_CLOEXEC);
+  if (fd < 0) {
+    say("{}: {}", path_, std::strerror(errno));
+    path_.clear();
+    return false;
+  }
+  ::close(fd);
+  setenv("HEARTH_VERIFY_FILE", path_.c_str(), 1);
+  return true;
+}
+
+bool ServedReport::tell(const Program& program, const std::string& json_file, bool off) const {
+  return report_served(read_report(path_), program, json_file, off);
+}
+
+void ServedReport::remove() {
+  if (!path_.empty()) unlink(path_.c_str());
+  path_.clear();
+}
+
+}  // namespace hearth::cli

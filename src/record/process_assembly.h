@@ -1,0 +1,130 @@
+// A process while its threads are read: tasks, regions and places in the code by their numbers. One thread uses it.
+//
+// Times in the Recording are the clock's ticks until times.h converts them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "record/recording.h"
+
+namespace hearth::record {
+
+/// What a task's thread is doing in it, and where it stands in its region.
+struct Scratch {
+  Index open_wait = kNone;
+  bool creating = false;
+  std::uint32_t constructs = 0;  // worksharing constructs it has met
+  Slot slot;
+  Index open_loop = kNone;
+  Index open_chunk = kNone;
+  std::uint64_t single_began = 0;  // the number of the record
+};
+
+/// The indices of what the threads of a process have numbered.
+class Numbers {
+ public:
+  /// `room`: more numbers than a file of that size can name are nonsense.
+  void add_thread(std::uint32_t thread, std::uint64_t room) {
+    if (thread >= of_thread_.size()) of_thread_.resize(thread + 1);
+    of_thread_[thread].room = room;
+  }
+  /// Null for a number that cannot be.
+  Index* find(std::uint64_t id) {
+    const std::uint64_t thread = (id >> kNumberBits) - 1;
+    const std::uint64_t number = id & ((std::uint64_t{1} << kNumberBits) - 1);
+    if (thread >= of_thread_.size() || number > of_thread_[thread].room) return nullptr;
+    auto& indices = of_thread_[thread].indices;
+    if (number >= indices.size())
+      indices.resize(std::max<std::size_t>(number + 1, indices.size() * 3 / 2), kNone);
+    return &indices[number];
+  }
+
+ private:
+  struct OfThread {
+    std::uint64_t room = 0;
+    std::vector<Index> indices;
+  };
+  std::vector<OfThread> of_thread_;
+};
+
+class ProcessAssembly {
+ public:
+  ProcessAssembly(Recording& out, Index process)
+      : out_(out), process_(process), first_task_(out.tasks.size()) {
+    codes_.reserve(64);
+  }
+
+  Numbers numbers;
+
+  // ---- tasks and regions by number
+
+  Index task(std::uint64_t id) {
+    Index* index = id == 0 ? nullptr : numbers.find(id);
+    if (index == nullptr) {
+      if (id != 0) ++strange_;
+      return kNone;
+    }
+    if (*index == kNone) {
+      *index = static_cast<Index>(out_.tasks.size());
+      out_.tasks.emplace_back();
+      out_.tasks.back().process = process_;
+      scratch_.emplace_back();
+    }
+    return *index;
+  }
+
+  Index region(std::uint64_t id) {
+    Index* index = id == 0 ? nullptr : numbers.find(id);
+    if (index == nullptr) return kNone;
+    if (*index == kNone) {
+      *index = static_cast<Index>(out_.regions.size());
+      out_.regions.emplace_back();
+      out_.regions.back().process = process_;
+    }
+    return *index < out_.regions.size() ? *index : kNone;
+  }
+
+  Index code(std::uint64_t address) {
+    if (address == 0) return kNone;
+    for (const auto& [known, index] : codes_)  // few, and mostly the last ones
+      if (known == address) return index;
+    Code code;
+    code.process = process_;
+    code.address = address;
+    for (const Module& module : out_.processes[process_].text.modules)
+      if (address >= module.begin && address < module.end) {
+        code.module = module.path;
+        code.offset = address - module.base;
+      }
+    const auto index = static_cast<Index>(out_.codes.size());
+    out_.codes.push_back(std::move(code));
+    codes_.emplace_back(address, index);
+    return index;
+  }
+
+  Scratch& scratch(Index task) { return scratch_[task - first_task_]; }
+  Task& at(Index task) { return out_.tasks[task]; }
+  bool is_task(Index index) const {
+    return index != kNone && index >= first_task_ && index < out_.tasks.size();
+  }
+
+  Recording& out() { return out_; }
+  Index process() const { return process_; }
+  std::uint64_t strange() const { return strange_; }
+  void is_strange() { ++strange_; }
+  std::size_t first_task() const { return first_task_; }
+
+ private:
+  Recording& out_;
+  Index process_;
+  std::size_t first_task_;
+  std::vector<Scratch> scratch_;
+  std::vector<std::pair<std::uint64_t, Index>> codes_;
+  std::uint64_t strange_ = 0;
+};
+
+}  // namespace hearth::record
