@@ -23,7 +23,7 @@ constexpr std::string_view kWithValue[] = {"--distribute", "--policy",  "--threa
 
 std::string check_policy(const std::string& name) {
   std::string legal;
-  for (const std::string_view policy : rt::kPolicyNames) {
+  for (const std::string_view policy : kPolicyNames) {
     if (same_word(name, policy)) return {};
     legal += (legal.empty() ? "" : ", ") + std::string(policy);
   }

@@ -13,6 +13,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))

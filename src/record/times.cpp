@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 
 namespace hearth::record {
