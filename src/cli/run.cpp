@@ -21,7 +21,6 @@
 namespace hearth::cli {
 namespace {
 
-
 /// Put `entry` first in a colon-separated variable, once.
 void prepend(const char* variable, const std::string& entry) {
   const char* before = std::getenv(variable);
