@@ -76,11 +76,14 @@ constexpr std::string_view kEntryPoints[] = {"GOMP_parallel", "__kmpc_fork_call"
 // tcmalloc, mimalloc, rpmalloc.
 constexpr std::string_view kAllocators[] = {"je_malloc", "_rjem_malloc", "tc_malloc", "mi_malloc",
                                             "rpmalloc"};
+// What the code of a sanitized program calls first; only those sanitizers that bring a malloc of their own.
+constexpr std::string_view kSanitizers[] = {"__asan_init", "__hwasan_init", "__lsan_init", "__msan_init",
+                                            "__tsan_init"};
 
-/// The first of these names that the file's symbol tables define.
+/// The first of these names that the file's symbol tables define; with `or_needed` also one that a library is to give.
 template <std::size_t N>
-std::string defined_name(const MappedFile& file, const Elf64_Ehdr& header,
-                         const std::string_view (&wanted)[N]) {
+std::string find_symbol(const MappedFile& file, const Elf64_Ehdr& header, const std::string_view (&wanted)[N],
+                        bool or_needed = false) {
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     const auto section = file.at<Elf64_Shdr>(header.e_shoff + std::uint64_t{i} * header.e_shentsize);
     if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||
@@ -93,7 +96,7 @@ std::string defined_name(const MappedFile& file, const Elf64_Ehdr& header,
       const std::uint64_t offset = section.sh_offset + j * sizeof(Elf64_Sym);
       if (offset + sizeof(Elf64_Sym) > file.text().size()) break;
       const auto symbol = file.at<Elf64_Sym>(offset);
-      if (symbol.st_shndx == SHN_UNDEF) continue;
+      if (symbol.st_shndx == SHN_UNDEF && !or_needed) continue;
       const std::string_view name = file.string_at(names.sh_offset + symbol.st_name);
       if (std::find(std::begin(wanted), std::end(wanted), name) != std::end(wanted)) return std::string(name);
     }
@@ -114,8 +117,9 @@ void inspect_elf(const MappedFile& file, Program& program) {
     const auto segment = file.at<Elf64_Phdr>(header.e_phoff + std::uint64_t{i} * header.e_phentsize);
     if (segment.p_type == PT_INTERP) interpreter = file.string_at(segment.p_offset);
   }
-  program.own_runtime = defined_name(file, header, kEntryPoints);
-  program.own_allocator = defined_name(file, header, kAllocators);
+  program.own_runtime = find_symbol(file, header, kEntryPoints);
+  program.own_allocator = find_symbol(file, header, kAllocators);
+  program.sanitizer = find_symbol(file, header, kSanitizers, true);
   if (interpreter.empty()) {
     // ld.so called as a program has no interpreter either, but is a loader.
     is_loader_itself = is_loader_itself && program.path.find("/ld-") != std::string::npos;

@@ -26,6 +26,9 @@ struct Program {
   // An allocator that the file itself defines beside malloc ("je_malloc"), if any.
   std::string own_allocator;
 
+  // What a sanitizer with a malloc of its own is entered by ("__asan_init"), if the program is built with one.
+  std::string sanitizer;
+
   bool can_start() const { return problem != Problem::not_found && problem != Problem::not_executable; }
 };
 

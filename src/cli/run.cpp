@@ -55,9 +55,9 @@ bool distributes() {
   return value != nullptr && !same_word(trim(value), "standard");
 }
 
-/// Make the loader of everything that is executed from now on choose Hearth.
-void redirect(const Installation& installation) {
-  if (distributes()) prepend("LD_PRELOAD", installation.malloc);
+/// Make the loader of everything that is executed from now on choose Hearth, and its malloc where that is wanted.
+void redirect(const Installation& installation, bool with_malloc) {
+  if (with_malloc) prepend("LD_PRELOAD", installation.malloc);
   setenv("HEARTH_AUDIT_TARGET", installation.library.c_str(), 1);
   if (audit_is_cheap()) {
     prepend("LD_AUDIT", installation.audit);
@@ -73,6 +73,22 @@ bool is_crash(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGABRT;
 }
 
+/// Says what --distribute cannot do for this program. False: the program's malloc has to be left alone.
+bool may_take_malloc(const Program& program) {
+  if (!program.sanitizer.empty()) {
+    say("{} is built with a sanitizer (it uses {}), whose malloc must be the first in the process. It is kept, and its "
+        "memory is not distributed: each page lies where it is touched first. Build without -fsanitize to distribute.",
+        program.path, program.sanitizer);
+    return false;
+  }
+  if (!program.own_allocator.empty()) {
+    say("{} contains its own allocator (it defines {}). Memory from that allocator is not distributed: each page lies "
+        "where it is touched first.",
+        program.path, program.own_allocator);
+  }
+  return true;
+}
+
 /// Has the loader choose Hearth for the program. False, and said, when this installation is not complete.
 bool prepare(const Program& program, ListedNames& names) {
   Installation installation = find_installation();
@@ -86,18 +102,16 @@ bool prepare(const Program& program, ListedNames& names) {
   }
   const std::string reason = explain(program);
   if (!reason.empty()) say("{} Running it as it is.", reason);
-  if (distributes() && !program.own_allocator.empty()) {
-    say("{} contains its own allocator (it defines {}). Memory from that allocator is not distributed: each page lies "
-        "where it is touched first.",
-        program.path, program.own_allocator);
-  }
+  const bool wanted = distributes();
+  const bool with_malloc = wanted && may_take_malloc(program);
+  if (wanted && !with_malloc) unsetenv("HEARTH_DISTRIBUTE");  // or the runtime would miss the malloc library
   if (std::string problem; !names.give(installation, problem)) {
     say("{} is where the loader cannot find it: the path has a colon, a blank or a '$', and a link to it cannot be made "
         "({}).",
         installation.library, problem);
     return false;
   }
-  redirect(installation);
+  redirect(installation, with_malloc);
   return true;
 }
 

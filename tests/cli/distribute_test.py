@@ -40,7 +40,7 @@ def owner(size, *options, env=None):
 
 class Arguments(unittest.TestCase):
     def test_mistakes_are_one_line_and_status_2(self):
-        for value, text in [("far", "unknown word at column 1"), ("", "TEXT missing"), ("fine,", "column 6"),
+        for value, text in [("far", "unknown word at column 1"), ("", "KIND missing"), ("fine,", "column 6"),
                             ("fine,128K", "unknown word at column 6"), ("fine,min=x", "not a number at column 10"),
                             ("coarse,min=4095", "out of range at column 12"), ("coarse,min=-1", "column 12"),
                             ("blocked,min=1M,max=2M", "unexpected characters at column 16"),
@@ -288,7 +288,7 @@ class OtherAllocators(unittest.TestCase):
                                "int main(void) { return je_malloc(0) != 0; }")
         result = hearth("run", "--distribute=fine", "--", program)
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stderr, r"^hearth: \S*beside_malloc has an allocator of its own .*\(it defines je_malloc\).*\n$")
+        self.assertRegex(result.stderr, r"^hearth: \S*beside_malloc contains its own allocator \(it defines je_malloc\).*\n$")
         self.assertEqual(hearth("run", "--", program).stderr, "")
         text = "void* scalable_malloc(unsigned long n) { return (void*)n; }"
         library = SHOP.compile("libscalable.so", text, "-shared", "-fPIC")
@@ -299,6 +299,35 @@ class OtherAllocators(unittest.TestCase):
         result = hearth("run", "--distribute=fine", "--", program, env=MACHINE)
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"^hearth: HEARTH_DISTRIBUTE: \S*libscalable.so has an allocator of its own beside malloc.*\n$")
+
+    def test_a_sanitizer_s_malloc_is_kept_and_named(self):
+        source = SHOP.folder / "sanitized.c"
+        source.write_text(r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  volatile char* block = malloc(1 << 20);
+  int n = 0;
+#pragma omp parallel num_threads(2) reduction(+ : n)
+  n++;
+  printf("%d\n", n);
+  block[1 << (20 + (getenv("OVERRUN") == NULL ? -1 : 0))] = 1;
+  free((void*)block);
+}""")
+        # gcc's runtime is a library that refuses to come second; clang's is in the program.
+        for compiler in ("gcc", "clang"):
+            with self.subTest(compiler=compiler):
+                program = build(f"sanitized-{compiler}", compiler, source, "-fopenmp", "-fsanitize=address")
+                env = {**MACHINE, "ASAN_OPTIONS": "detect_leaks=0"}
+                plain = hearth("run", "--", program, env=env)
+                self.assertEqual((plain.returncode, plain.stdout, plain.stderr), (0, "2\n", ""))
+                for option, variables in (("--distribute=fine", {}), ("--verify", {"HEARTH_DISTRIBUTE": "fine"})):
+                    result = hearth("run", option, "--", program, env=env | variables)
+                    self.assertEqual((result.returncode, result.stdout), (0, "2\n"), result.stderr)
+                    self.assertRegex(result.stderr, r"^hearth: \S*sanitized-\w+ is built with a sanitizer \(it uses __asan_init\)")
+                    self.assertNotIn("HEARTH_DISTRIBUTE", result.stderr)  # the runtime does not say it again
+                overrun = hearth("run", "--distribute=fine", "--", program, env=env | {"OVERRUN": "1"})
+                self.assertIn("heap-buffer-overflow", overrun.stderr)
 
 
 if __name__ == "__main__":
