@@ -36,7 +36,7 @@ class Results(unittest.TestCase):
         head, _, titles, *rows = done.stdout.splitlines()
         self.assertRegex(head, r"^map on .*: 48 tasks, 48 threads; median \(5 % - 95 %\) of 3 seeds")
         self.assertTrue(titles.startswith("policy"))
-        self.assertEqual([row.split()[:2] for row in rows],
+        self.assertEqual([row.split()[:2] for row in rows[:rows.index("")]],
                          [["work-stealing", "fine"], ["locality", "coarse"], ["locality", "interleaved"],
                           ["work-stealing", "coarse"], ["work-stealing", "interleaved"]])
 
