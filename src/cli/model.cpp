@@ -3,13 +3,11 @@
 #include "cli/model.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -25,17 +23,13 @@ using topology::LoadedMachine;
 using topology::LocationKind;
 using topology::Machine;
 
-std::string counted(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string summary(const Machine& machine) {
   const bool homes = machine.location_kind == LocationKind::home_cache;
   return fmt::format("{}, {}, {}",
-                     homes ? counted(machine.locations.size(), "home cache", "home caches")
-                           : counted(machine.nodes.size(), "node", "nodes"),
-                     counted(machine.cores.size(), "core", "cores"),
-                     counted(machine.cpus.size(), "CPU", "CPUs"));
+                     homes ? counted(machine.locations.size(), "home cache")
+                           : counted(machine.nodes.size(), "node"),
+                     counted(machine.cores.size(), "core"),
+                     counted(machine.cpus.size(), "CPU"));
 }
 
 // A name of a model becomes its file; anything else is a path.
@@ -73,14 +67,22 @@ int check_one(const std::string& argument) {
   return 0;
 }
 
-int list(bool json) {
+}  // namespace
+
+int check_models(const std::vector<std::string>& files) {
+  int worst = 0;
+  for (const std::string& file : files) worst = std::max(worst, check_one(file));
+  return worst;
+}
+
+int list_models(bool json) {
   const std::vector<std::string> folders = topology::model_folders();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   const std::vector<std::string> names = topology::models_in(folders);
   if (names.empty()) {
     std::string searched;
     for (const std::string& folder : folders) searched += (searched.empty() ? "" : ", ") + folder;
-    fmt::print(stderr, "hearth: no models in this installation (looked in {})\n", searched);
+    say("no models in this installation (looked in {})", searched);
     return kExitDiffers;
   }
   int status = 0;
@@ -101,31 +103,6 @@ int list(bool json) {
   }
   if (json) put(stdout, "{}\n", all.dump(2));
   return status;
-}
-
-}  // namespace
-
-void register_model(CLI::App& app) {
-  CLI::App* model = app.add_subcommand("model", "Machine models: check files, list the installed ones");
-  model->require_subcommand(1);
-
-  auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* check = model->add_subcommand("check", "Say all that is wrong with model files, by line");
-  check->add_option("files", *files, "Model files (.toml), or names of installed models")
-      ->required()
-      ->type_name("FILE");
-  check->callback([files] {
-    int worst = 0;
-    for (const std::string& file : *files) worst = std::max(worst, check_one(file));
-    if (worst != 0) throw CLI::RuntimeError(worst);
-  });
-
-  auto json = std::make_shared<bool>(false);
-  CLI::App* names = model->add_subcommand("list", "List the models that go by name");
-  names->add_flag("--json", *json, "Print JSON");
-  names->callback([json] {
-    if (const int status = list(*json); status != 0) throw CLI::RuntimeError(status);
-  });
 }
 
 }  // namespace hearth::cli

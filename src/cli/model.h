@@ -2,12 +2,13 @@
 // the simulator use.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <string>
+#include <vector>
 
 namespace hearth::cli {
 
-/// Adds the subcommand. Its callbacks do the work and throw CLI::RuntimeError with the exit status where that
-/// is not 0.
-void register_model(CLI::App& app);
+/// The exit status: the worst of all files'. Files (.toml), or names of installed models.
+int check_models(const std::vector<std::string>& files);
+int list_models(bool json);
 
 }  // namespace hearth::cli

@@ -9,16 +9,6 @@ namespace hearth::cli {
 namespace {
 
 using placement::Kind;
-using Json = nlohmann::ordered_json;
-
-const char* toucher(sim::FirstTouch first_touch) {
-  switch (first_touch) {
-    case sim::FirstTouch::initial_thread: return "initial thread";
-    case sim::FirstTouch::by_parts: return "all, in parts";
-    case sim::FirstTouch::by_writer: return "the tasks";
-  }
-  __builtin_unreachable();
-}
 
 std::string size_text(std::uint64_t bytes) {
   const auto number = static_cast<double>(bytes);
@@ -88,6 +78,15 @@ std::string in_force(const sim::Searched& searched) {
 
 }  // namespace
 
+const char* toucher(sim::FirstTouch first_touch) {
+  switch (first_touch) {
+    case sim::FirstTouch::initial_thread: return "initial thread";
+    case sim::FirstTouch::by_parts: return "all, in parts";
+    case sim::FirstTouch::by_writer: return "the tasks";
+  }
+  __builtin_unreachable();
+}
+
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows[0].size(), 0);
   for (const auto& row : rows) {
@@ -118,25 +117,6 @@ std::string advice_text(const sim::Workload& workload, const sim::Searched& sear
          (allocations_known ? in_force(searched)
                             : "This recording does not tell allocations apart (it is of schema 1), so what is advised cannot "
                               "be put in force: record the program anew.\n");
-}
-
-Json advice_json(const sim::Workload& workload, const sim::Searched& searched) {
-  Json json = {
-      {"policy", searched.policy->name()}, {"simulated", searched.ways}, {"allocations", Json::array()}};
-  for (const sim::RegionGroup& group : searched.groups) {
-    for (const sim::RegionIndex index : group.regions) {
-      const sim::Region& region = workload.regions[index];
-      json["allocations"].push_back({{"name", region.name},
-                                     {"bytes", region.bytes},
-                                     {"first_touched_by", toucher(region.first_touch)},
-                                     {"part", group.use.part},
-                                     {"said", group.use.followed},
-                                     {"written", group.written},
-                                     {"advised", placement::kind_name(searched.by_region[index])},
-                                     {"by_rules", placement::kind_name(searched.by_rules[index])}});
-    }
-  }
-  return json;
 }
 
 }  // namespace hearth::cli

@@ -3,27 +3,28 @@
 
 #include <string>
 
-#include <CLI/App.hpp>
-
 #include "topology/machine.h"
-#include "topology/system_root.h"
 
 namespace hearth::cli {
 
-/// Adds the subcommand. Its callback does the work; on failure it prints one line and throws
-/// CLI::RuntimeError.
-void register_topo(CLI::App& app);
+struct TopoRequest {
+  bool json = false;
+  std::string machine;   // empty: HEARTH_MACHINE, or this machine
+  std::string location;  // empty: as HEARTH_LOCATION says
+  std::string replay;    // an archive to show
+  std::string gather;    // the archive to write
+  bool measure = false;
+  std::string write;  // where the measured model goes; empty: standard output
+  bool quick = false;
+};
+/// Each failure is said in one line.
+int topo_main(const TopoRequest& request);
+
+/// --measure. `file`: empty for standard output. Throws std::runtime_error with a message for people.
+int measure_machine(const std::string& file, bool quick);
 
 /// The text and the JSON document that the command prints.
 std::string describe_machine(const topology::Machine& machine, bool utf8);
 std::string machine_json(const topology::Machine& machine);
-
-struct Gathered {
-  std::size_t files = 0;
-  std::size_t bytes = 0;
-};
-/// Writes what read_sysfs() and hwloc need of `root` to an archive. Only the needed lines of files that say
-/// more than that.
-Gathered gather(const topology::SystemRoot& root, const topology::CpuMask& affinity, const std::string& path);
 
 }  // namespace hearth::cli

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace hearth::cli {
+namespace hearth::survey {
 namespace {
 
 constexpr std::size_t kBlock = 512;
@@ -219,4 +219,4 @@ UnpackedArchive::~UnpackedArchive() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-}  // namespace hearth::cli
+}  // namespace hearth::survey

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth::cli {
+namespace hearth::survey {
 
 struct ArchiveFile {
   std::string name;  // relative: "sys/devices/system/cpu/online"
@@ -33,4 +33,4 @@ class UnpackedArchive {
   std::string folder_;
 };
 
-}  // namespace hearth::cli
+}  // namespace hearth::survey

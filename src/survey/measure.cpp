@@ -1,37 +1,28 @@
-// `hearth topo --measure`: the order of the measurements, their time, and what is said while they run. The
-// kernels are in measure_kernels.cpp, the file that comes out in measure_text.cpp.
+// The order of the measurements and their time. The kernels are in measure_kernels.cpp, the file that comes out in
+// measure_text.cpp.
 //
-// One memory node after the other: an array on it, then a walk by every core, then streams by the cores of
-// every node. A signal ends it between two measurements, each of which takes well below a second or two.
+// One memory node after the other: an array on it, then a walk by every core, then streams by the cores of every node.
+// Between two measurements the caller's Watch is asked whether to go on.
 #include "survey/measure.h"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <stdexcept>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "survey/measure_kernels.h"
-#include "sim/cost/parameters.h"
-#include "topology/current.h"
-#include "topology/model.h"
 #include "topology/sysfs.h"
 
-namespace hearth::cli::measure {
+namespace hearth::survey {
 namespace {
 
 using topology::CacheDomain;
@@ -43,67 +34,8 @@ using topology::Matrix;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr int kExitInterrupted = 130;
 
-volatile std::sig_atomic_t interrupted = 0;
-
-struct Interrupted {};
-
-// A signal only sets a flag; the handlers of before come back with the destructor.
-class Signals {
- public:
-  Signals() {
-    struct sigaction action{};
-    action.sa_handler = [](int) { interrupted = 1; };
-    for (std::size_t i = 0; i < std::size(kCaught); ++i) sigaction(kCaught[i], &action, &before_[i]);
-  }
-  ~Signals() {
-    for (std::size_t i = 0; i < std::size(kCaught); ++i) sigaction(kCaught[i], &before_[i], nullptr);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
- private:
-  static constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction before_[std::size(kCaught)]{};
-};
-
-// A bar with the time that is left on a terminal; elsewhere one line for each new thing.
-class Progress {
- public:
-  explicit Progress(double expected) : expected_(expected), terminal_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  /// Before a measurement of `seconds`.
-  void next(const std::string& what, double seconds) {
-    if (interrupted != 0) throw Interrupted();
-    if (terminal_) {
-      constexpr int kWidth = 30;
-      const double share = std::min(1.0, done_ / expected_);
-      const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
-      // At first by what was planned, later by how long that takes here.
-      const double pace = done_ > 2 ? spent / done_ : 1;
-      const int filled = static_cast<int>(share * kWidth);
-      fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  about {:.0f} s left  {}", "", filled, "",
-                 kWidth - filled, share * 100, std::max(1.0, (expected_ - done_) * pace), what);
-    } else if (what != last_) {
-      fmt::print(stderr, "hearth: topo: measuring {}\n", what);
-    }
-    last_ = what;
-    done_ += seconds;
-  }
-
- private:
-  Clock::time_point start_ = Clock::now();
-  double expected_;
-  double done_ = 0;
-  bool terminal_;
-  std::string last_;
-};
+struct Stopped {};
 
 // How much CPU time others took while we measured.
 class OtherLoad {
@@ -149,7 +81,8 @@ double median(std::vector<double> values) {
 
 class Measurement {
  public:
-  Measurement(const Machine& machine, bool quick) : machine_(machine), quick_(quick) {
+  Measurement(const Machine& machine, bool quick, const Watch& watch)
+      : machine_(machine), quick_(quick), watch_(watch) {
     const std::size_t size = machine.locations.size();
     all_.read_ns = Matrix<double>(size, 0);
     all_.read_mbs = Matrix<double>(size, 0);
@@ -169,8 +102,6 @@ class Measurement {
 
   Measured run() {
     const OtherLoad load(machine_.usable);
-    Progress progress(expected_);
-    progress_ = &progress;
     const std::size_t first = with_cpus().front();
     step("the clock", brief_);
     all_.clock_ghz = clock_ghz(cpus_[first].front(), brief_);
@@ -204,7 +135,11 @@ class Measurement {
     });
   }
 
-  void step(const std::string& what, double seconds) { progress_->next(what, seconds); }
+  /// Before a measurement of `seconds`.
+  void step(const std::string& what, double seconds) {
+    if (!watch_({what, done_, expected_})) throw Stopped();
+    done_ += seconds;
+  }
   void remark(std::string text) {
     if (std::find(all_.remarks.begin(), all_.remarks.end(), text) == all_.remarks.end())
       all_.remarks.push_back(std::move(text));
@@ -454,88 +389,28 @@ class Measurement {
 
   const Machine& machine_;
   const bool quick_;
+  const Watch& watch_;
   std::vector<std::vector<unsigned>> cpus_;  // by location: one for each core
   std::size_t bytes_ = 0;
   double walk_ = 0;
   double brief_ = 0;
   double prepare_ = 0;
   double expected_ = 0;
-  Progress* progress_ = nullptr;
+  double done_ = 0;
   Measured all_;
 };
 
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(info, line)) {
-    if (line.compare(0, 10, "model name") != 0) continue;
-    const std::size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "a machine";
-}
-
-// Beside the file and then in its place, so that there is never half of one.
-void write_file(const std::string& file, const std::string& text) {
-  const std::string beside = fmt::format("{}.{}", file, getpid());
-  const auto fail = [&](const char* what) {
-    const int why = errno;
-    unlink(beside.c_str());
-    throw std::runtime_error(fmt::format("{}: {}: {}", file, what, std::strerror(why)));
-  };
-  std::FILE* out = std::fopen(beside.c_str(), "wx");
-  if (out == nullptr) fail("cannot be written");
-  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
-  const bool closed = std::fclose(out) == 0;
-  if (!written || !closed) fail("cannot be written");
-  if (std::rename(beside.c_str(), file.c_str()) != 0) fail("cannot be written");
-}
-
-// By the readers that will read it.
-void check(const std::string& text, const std::string& file) {
-  const topology::LoadedMachine loaded = topology::parse_model(text, file);
-  std::string problem = loaded.error;
-  if (loaded.ok()) problem = sim::parse_parameters(text, file, loaded.machine).error();
-  if (!problem.empty())
-    throw std::runtime_error(fmt::format("what was measured makes no model: {}", problem));
-}
-
 }  // namespace
 
-int run(const Options& options) {
-  const std::filesystem::path path(options.file);
-  if (!options.file.empty()) {
-    const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-      throw std::runtime_error(fmt::format("{}: cannot be written: {}", options.file, std::strerror(errno)));
-    if (path.extension() != ".toml")
-      throw std::runtime_error(fmt::format(
-          "{}: a model file's name ends in .toml, or HEARTH_MACHINE does not take it", options.file));
-  }
-  const Machine machine = topology::read_sysfs(topology::SystemRoot(), topology::allowance());
-  if (!std::any_of(machine.locations.begin(), machine.locations.end(),
+std::optional<Measured> measure(const Machine& machine, bool quick, const Watch& watch) {
+  if (std::none_of(machine.locations.begin(), machine.locations.end(),
                    [](const Location& one) { return one.holds_memory; }))
     throw std::runtime_error("nothing can be measured: no node has memory that may be used");
-  const Signals signals;
-  Measured measured;
   try {
-    measured = Measurement(machine, options.quick).run();
-  } catch (const Interrupted&) {
-    fmt::print(stderr, "hearth: topo: interrupted; nothing was written\n");
-    return kExitInterrupted;
+    return Measurement(machine, quick, watch).run();
+  } catch (const Stopped&) {
+    return std::nullopt;
   }
-  const std::string name = options.file.empty() ? "measured" : path.stem().string();
-  const std::string text = model_text(machine, measured, name, fmt::format("{}, measured", processor_name()));
-  check(text, options.file.empty() ? "standard output" : options.file);
-  for (const std::string& remark : measured.remarks) fmt::print(stderr, "hearth: topo: {}\n", remark);
-  if (options.file.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  } else {
-    write_file(options.file, text);
-    fmt::print("Wrote {}; HEARTH_MACHINE={} pretends it.\n", options.file,
-               path.is_absolute() ? options.file : "./" + options.file);
-  }
-  return 0;
 }
 
-}  // namespace hearth::cli::measure
+}  // namespace hearth::survey

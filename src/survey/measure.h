@@ -1,17 +1,15 @@
-// `hearth topo --measure`: a machine model made from the machine it runs on.
+// A machine model made from the machine it runs on, for `hearth topo --measure`. Nothing here writes anything: what is
+// measured and what is to say comes back. Called by one thread.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "topology/machine.h"
 
-namespace hearth::cli::measure {
-
-struct Options {
-  std::string file;  // empty: standard output
-  bool quick = false;
-};
+namespace hearth::survey {
 
 /// What was measured, by locations of the machine (row: who computes). 0: not measured, or there is nothing
 /// to measure (a node without CPUs computes nothing).
@@ -40,7 +38,16 @@ struct Measured {
 std::string model_text(const topology::Machine& machine, const Measured& measured, const std::string& name,
                        const std::string& title);
 
-/// Measures, and writes the file when all is done; nothing is left behind otherwise. Returns the exit status.
-int run(const Options& options);
+/// Called before each measurement, which takes well below a second or two. False: stop.
+struct Step {
+  const std::string& what;
+  double done;      // seconds of the plan
+  double expected;  // seconds of the whole plan
+};
+using Watch = std::function<bool(const Step& step)>;
 
-}  // namespace hearth::cli::measure
+/// Nothing when it was stopped. `quick`: one core for each node, short times. Throws std::runtime_error with a message
+/// for people.
+std::optional<Measured> measure(const topology::Machine& machine, bool quick, const Watch& watch);
+
+}  // namespace hearth::survey

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hearth::cli::measure {
+namespace hearth::survey {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -330,4 +330,4 @@ double move_thread_us(unsigned from, unsigned to, double seconds) {
   return median(std::move(moves));
 }
 
-}  // namespace hearth::cli::measure
+}  // namespace hearth::survey

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace hearth::cli::measure {
+namespace hearth::survey {
 
 /// Puts the calling thread on one CPU for as long as this lives. False: the kernel refused.
 class Pinned {
@@ -92,4 +92,4 @@ MoveCost move_cost(const Array& array, std::size_t pages, unsigned to, unsigned 
 /// Microseconds until a thread runs on the other CPU; negative: refused.
 double move_thread_us(unsigned from, unsigned to, double seconds);
 
-}  // namespace hearth::cli::measure
+}  // namespace hearth::survey

@@ -10,7 +10,7 @@
 
 #include "survey/measure.h"
 
-namespace hearth::cli::measure {
+namespace hearth::survey {
 namespace {
 
 using topology::CacheDomain;
@@ -247,4 +247,4 @@ std::string model_text(const Machine& machine, const Measured& measured_here, co
          simulator_text(machine, measured_here);
 }
 
-}  // namespace hearth::cli::measure
+}  // namespace hearth::survey

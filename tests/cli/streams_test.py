@@ -40,6 +40,11 @@ class Streams(unittest.TestCase):
         self.assertEqual(shell('"$H" check -- "$APP" 2>&-').returncode, 0)
         self.assertEqual(shell('"$H" nonsense 2>&-').returncode, 2)
 
+    def test_a_full_standard_error_does_not_end_a_measurement(self):
+        done = shell('"$H" topo --measure --quick --write measured.toml 2> /dev/full')
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue((SHOP.folder / "measured.toml").is_file())
+
     def test_programs_find_closed_streams_closed(self):
         done = shell('"$H" run -- sh -c "[ -e /proc/self/fd/2 ] || echo closed" 2>&-')
         self.assertEqual(done.stdout, "closed\n")

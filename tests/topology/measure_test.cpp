@@ -14,9 +14,9 @@ namespace hearth::topology::test {
 namespace {
 
 // As a measurement leaves it: figures where there is a CPU and a memory, none elsewhere.
-cli::measure::Measured figures(const Machine& machine) {
+survey::Measured figures(const Machine& machine) {
   const std::size_t size = machine.locations.size();
-  cli::measure::Measured all;
+  survey::Measured all;
   all.read_ns = Matrix<double>(size, 0);
   all.read_mbs = Matrix<double>(size, 0);
   all.loaded_ns.assign(size, 0);
@@ -38,10 +38,10 @@ cli::measure::Measured figures(const Machine& machine) {
 
 TEST(MeasuredModel, LatenciesUnderLoadAreThereIfAnyWasMeasured) {
   const Machine real = machine_of_tree("xeon-2-sockets");
-  cli::measure::Measured measured = figures(real);
-  EXPECT_EQ(cli::measure::model_text(real, measured, "two", "a test").find("loaded_ns"), std::string::npos);
+  survey::Measured measured = figures(real);
+  EXPECT_EQ(survey::model_text(real, measured, "two", "a test").find("loaded_ns"), std::string::npos);
   measured.loaded_ns[1] = 210;
-  const std::string text = cli::measure::model_text(real, measured, "two", "a test");
+  const std::string text = survey::model_text(real, measured, "two", "a test");
   EXPECT_NE(text.find("loaded_ns"), std::string::npos);
   EXPECT_TRUE(parse_model(text, "my.toml").ok());
 }
@@ -51,8 +51,8 @@ TEST(MeasuredModel, ReadsBackAsTheMachineThatItIs) {
                            "memory-less", "holes", "hybrid", "big-little", "slurm-cpuset", "container-v2"}) {
     SCOPED_TRACE(name);
     const Machine real = machine_of_tree(name);
-    const cli::measure::Measured measured = figures(real);
-    const std::string text = cli::measure::model_text(real, measured, name, "a test");
+    const survey::Measured measured = figures(real);
+    const std::string text = survey::model_text(real, measured, name, "a test");
     const LoadedMachine loaded = parse_model(text, "my.toml");
     ASSERT_TRUE(loaded.ok()) << loaded.error << "\n" << text;
     const Machine& model = loaded.machine;
@@ -83,8 +83,8 @@ TEST(MeasuredModel, ReadsBackAsTheMachineThatItIs) {
 
 // With the binding that several nodes need, on however few there are here.
 TEST(MeasuredArray, IsOnTheNodeThatWasAskedForOrSaysWhyNot) {
-  using cli::measure::Array;
-  using cli::measure::Binding;
+  using survey::Array;
+  using survey::Binding;
   constexpr std::size_t kBytes = std::size_t{4} << 20;
   const Machine here = read_sysfs(SystemRoot(), allowance());
   const Location& location = here.locations.front();
@@ -102,14 +102,14 @@ TEST(MeasuredArray, IsOnTheNodeThatWasAskedForOrSaysWhyNot) {
   const Array far(kBytes, kNowhere, false, cpu, false);
   EXPECT_FALSE(far.usable());
   EXPECT_NE(far.bind_error(), 0);
-  const cli::measure::MoveCost cost = move_cost(good, 2, kNowhere, node);
+  const survey::MoveCost cost = move_cost(good, 2, kNowhere, node);
   EXPECT_LT(cost.one, 0);
 }
 
 TEST(MeasuredArray, ACycleVisitsEveryLineOnce) {
   constexpr std::size_t kBytes = std::size_t{2} << 20;
   constexpr std::size_t kLine = 64;
-  const cli::measure::Array array(kBytes, 0, true, allowance().cpus.first(), true);
+  const survey::Array array(kBytes, 0, true, allowance().cpus.first(), true);
   ASSERT_TRUE(array.usable());
   lay_cycle(array, kBytes, kLine);
   std::vector<bool> seen(kBytes / kLine, false);

@@ -8,14 +8,14 @@ namespace hearth::topology::test {
 namespace {
 
 struct Case {
-  std::vector<cli::ArchiveFile> files;
+  std::vector<survey::ArchiveFile> files;
 
   Case& file(const char* name, const std::string& content) {
     files.push_back({name, content});
     return *this;
   }
   CpuQuota read() const {
-    const cli::UnpackedArchive tree(files);
+    const survey::UnpackedArchive tree(files);
     return read_cpu_quota(SystemRoot(tree.folder()));
   }
 };
@@ -147,7 +147,7 @@ TEST(Quota, CpusetAndCpuacctAreNotTheCpuController) {
 }
 
 TEST(Quota, FoldersForARecordingAreOwnGroupFirst) {
-  const cli::UnpackedArchive unpacked(v2("/a/b").files);
+  const survey::UnpackedArchive unpacked(v2("/a/b").files);
   EXPECT_EQ(cpu_cgroup_folders(SystemRoot(unpacked.folder())),
             (std::vector<std::string>{"/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", "/sys/fs/cgroup"}));
 }

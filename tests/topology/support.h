@@ -15,11 +15,11 @@ namespace hearth::topology::test {
 
 /// The folder of trees/NAME.tar.gz, unpacked.
 inline const std::string& tree(const std::string& name) {
-  static std::map<std::string, std::unique_ptr<cli::UnpackedArchive>> unpacked;
+  static std::map<std::string, std::unique_ptr<survey::UnpackedArchive>> unpacked;
   auto& slot = unpacked[name];
   if (!slot) {
-    slot = std::make_unique<cli::UnpackedArchive>(
-        cli::read_archive(std::string(HEARTH_TREES) + '/' + name + ".tar.gz"));
+    slot = std::make_unique<survey::UnpackedArchive>(
+        survey::read_archive(std::string(HEARTH_TREES) + '/' + name + ".tar.gz"));
   }
   return slot->folder();
 }

@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "survey/archive.h"
 #include "cli/topo.h"
+#include "survey/archive.h"
+#include "survey/gather.h"
 #include "support.h"
 
 namespace hearth::topology::test {
@@ -16,7 +17,7 @@ namespace {
 std::string temporary(const char* name) { return testing::TempDir() + "/" + std::to_string(getpid()) + name; }
 
 Machine replay(const std::string& archive) {
-  const cli::UnpackedArchive unpacked(cli::read_archive(archive));
+  const survey::UnpackedArchive unpacked(survey::read_archive(archive));
   const SystemRoot root(unpacked.folder());
   Machine machine = read_sysfs(root, read_allowance(root, recorded_affinity(root)));
   machine.origin.clear();
@@ -27,7 +28,7 @@ TEST(Topo, ARecordingGivesBackTheMachine) {
   for (const char* name : {"slurm-cpuset", "cxl", "hybrid", "nested-v1", "big-little"}) {
     const std::string path = temporary(".tar.gz");
     const SystemRoot root(tree(name));
-    const cli::Gathered gathered = cli::gather(root, recorded_affinity(root), path);
+    const survey::Gathered gathered = survey::gather(root, recorded_affinity(root), path);
     EXPECT_GT(gathered.files, 50U);
     Machine before = machine_of_tree(name);
     before.origin.clear();
@@ -38,7 +39,7 @@ TEST(Topo, ARecordingGivesBackTheMachine) {
 
 TEST(Topo, ThisMachineCanBeRecorded) {
   const std::string path = temporary("-real.tar.gz");
-  cli::gather(SystemRoot(), current_affinity(), path);
+  survey::gather(SystemRoot(), current_affinity(), path);
   const Machine here = read_sysfs(SystemRoot(), read_allowance(SystemRoot(), current_affinity()));
   const Machine again = replay(path);
   EXPECT_EQ(again.usable, here.usable);
@@ -51,11 +52,11 @@ TEST(Topo, ThisMachineCanBeRecorded) {
 
 TEST(Topo, RecordingsHoldNothingPrivate) {
   const std::string path = temporary("-private.tar.gz");
-  const cli::UnpackedArchive root({{"proc/self/status", "Name:\tsecret\nMems_allowed_list:\t0\n"},
+  const survey::UnpackedArchive root({{"proc/self/status", "Name:\tsecret\nMems_allowed_list:\t0\n"},
                                    {"proc/self/mountinfo", "22 1 8:1 / /home/secret rw - ext4 /dev/sda rw\n"},
                                    {"proc/cpuinfo", "processor\t: 0\nSerial\t\t: secret\n"}});
-  cli::gather(SystemRoot(root.folder()), cpus("0"), path);
-  for (const cli::ArchiveFile& file : cli::read_archive(path)) {
+  survey::gather(SystemRoot(root.folder()), cpus("0"), path);
+  for (const survey::ArchiveFile& file : survey::read_archive(path)) {
     EXPECT_EQ(file.content.find("secret"), std::string::npos) << file.name;
   }
   std::remove(path.c_str());
@@ -90,38 +91,38 @@ TEST(Topo, TextShowsPartsThatAreNotAllowed) {
 
 TEST(Archive, NamesOfAnyLengthAndContentsOfAnySizeComeBack) {
   const std::string path = temporary("-archive.tar.gz");
-  std::vector<cli::ArchiveFile> files;
+  std::vector<survey::ArchiveFile> files;
   for (std::size_t size : {0, 1, 511, 512, 513, 5000}) {
     files.push_back({"folder/" + std::to_string(size), std::string(size, 'x')});
   }
   files.push_back({std::string(90, 'a') + "/" + std::string(90, 'b'), "long"});
-  cli::write_archive(path, files);
-  const std::vector<cli::ArchiveFile> back = cli::read_archive(path);
+  survey::write_archive(path, files);
+  const std::vector<survey::ArchiveFile> back = survey::read_archive(path);
   ASSERT_EQ(back.size(), files.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
     EXPECT_EQ(back[i].name, files[i].name);
     EXPECT_EQ(back[i].content, files[i].content);
   }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-  EXPECT_THROW(cli::read_archive(path), std::runtime_error);
+  EXPECT_THROW(survey::read_archive(path), std::runtime_error);
   std::remove(path.c_str());
 }
 
 TEST(Archive, NamesThatLeaveTheFolderAreRefused) {
   const std::string path = temporary("-evil.tar.gz");
   for (const char* name : {"../evil", "/etc/evil", "a/../../evil", ""}) {
-    EXPECT_THROW(cli::write_archive(path, {{name, "x"}}), std::runtime_error) << name;
+    EXPECT_THROW(survey::write_archive(path, {{name, "x"}}), std::runtime_error) << name;
   }
   std::ofstream(path, std::ios::binary) << "no archive at all";
-  EXPECT_THROW(cli::read_archive(path), std::runtime_error);
+  EXPECT_THROW(survey::read_archive(path), std::runtime_error);
   std::remove(path.c_str());
-  EXPECT_THROW(cli::read_archive("/nonexistent"), std::runtime_error);
+  EXPECT_THROW(survey::read_archive("/nonexistent"), std::runtime_error);
 }
 
 TEST(Archive, UnpackedFoldersVanish) {
   std::string folder;
   {
-    const cli::UnpackedArchive unpacked(std::vector<cli::ArchiveFile>{{"a/b", "c"}});
+    const survey::UnpackedArchive unpacked(std::vector<survey::ArchiveFile>{{"a/b", "c"}});
     folder = unpacked.folder();
     EXPECT_TRUE(std::filesystem::exists(folder + "/a/b"));
   }

@@ -1,0 +1,391 @@
+// See arguments.h. The only file that includes CLI11, which takes seconds to compile: commands get plain structs.
+//
+// Each command registers its arguments here, and does its work while they are parsed; a status other than 0 is thrown
+// as CLI::RuntimeError.
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/parse.h"
+#include "cli/commands.h"
+#include "cli/model.h"
+#include "cli/output.h"
+#include "cli/record.h"
+#include "cli/sim.h"
+#include "cli/spelling.h"
+#include "cli/topo.h"
+#include "runtime/settings/settings.h"
+
+namespace hearth::cli {
+namespace {
+
+// ---- how `hearth COMMAND --help` looks
+
+constexpr std::string_view kRunPrograms[] = {"run", "check", "record"};
+constexpr std::string_view kOwnValue = "{-}";
+
+class Layout : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
+      return CLI::Formatter::make_usage(app, std::move(name));
+    return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENT...]\n\n";
+  }
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, positional);
+    if (const std::size_t at = name.find(kOwnValue); at != std::string::npos)
+      name.replace(at, kOwnValue.size(), "[=FILE]");
+    return name;
+  }
+};
+
+/// Usage lines with PROGRAM, and optional values as [=FILE].
+void lay_out_help(CLI::App& app) {
+  const auto layout = std::make_shared<Layout>();
+  constexpr std::size_t kColumn = 30;
+  layout->column_width(kColumn);
+  layout->label("TEXT", "WORD");
+  app.formatter(layout);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) lay_out_help(*command);
+}
+
+/// A flag with a value of its own behind '=': --verify, or --verify=FILE. `value` is "-" without one.
+CLI::Option* add_flag_with_file(CLI::App* to, const std::string& name, std::string& value, const std::string& meaning) {
+  return to->add_flag(name + std::string(kOwnValue), value, meaning);
+}
+
+// ---- checks of values
+
+std::string check_policy(const std::string& name) {
+  std::string legal;
+  for (const std::string_view policy : kPolicyNames) {
+    if (same_word(name, policy)) return {};
+    legal += (legal.empty() ? "" : ", ") + std::string(policy);
+  }
+  return fmt::format("\"{}\": no such policy; legal: {}", name, legal);
+}
+
+std::string check_threads(const std::string& text) {
+  std::int64_t values[rt::kMaxNestingList];
+  const auto parsed = parse_integer_list(text, 1, INT32_MAX, values, rt::kMaxNestingList);
+  if (parsed) return {};
+  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure),
+                     parsed.column(), option(OptionId::omp_num_threads).legal);
+}
+
+std::string check_distribute(const std::string& text) {
+  const auto parsed = rt::parse_distribute(text);
+  if (parsed) return {};
+  return fmt::format("\"{}\": {} at column {}; legal: {}", text, parse_failure_text(parsed.failure),
+                     parsed.column(), option(OptionId::hearth_distribute).legal);
+}
+
+std::string check_runtime(const std::string& text) {
+  if (text == "hearth" || text == "stock") return {};
+  return fmt::format("\"{}\": no such runtime; legal: hearth, or stock: the runtime that the program came with", text);
+}
+
+/// A check: whole numbers in this range.
+auto numbers(std::int64_t least, std::int64_t most) {
+  return [least, most](const std::string& text) {
+    const auto parsed = parse_integer(text, least, most);
+    if (parsed) return std::string();
+    return fmt::format("\"{}\": {} at column {}; legal: {} to {}", text, parse_failure_text(parsed.failure),
+                       parsed.column(), least, most);
+  };
+}
+
+// ---- the commands
+
+void end_with(int status) {
+  if (status != 0) throw CLI::RuntimeError(status);
+}
+
+void need_program(const std::vector<std::string>& command) {
+  if (command.empty()) throw CLI::RequiredError("a program to run");
+}
+
+void add_run_options(CLI::App* to, RunRequest& request) {
+  to->add_option("--distribute", request.distribute,
+                 "Distribute large malloc blocks over the NUMA nodes: fine, coarse or blocked; \",min=128K\" sets the "
+                 "least size")
+      ->check(check_distribute)
+      ->type_name("KIND");
+  to->add_option("--policy", request.policy,
+                 "How ready tasks are scheduled: locality, work-stealing, central, home-cache or adaptive")
+      ->check(check_policy)
+      ->type_name("POLICY");
+  to->add_option("--threads", request.threads, "Threads of a parallel region (OMP_NUM_THREADS)")
+      ->check(check_threads)
+      ->type_name("N,...");
+}
+
+void register_run(CLI::App& app, const std::vector<std::string>& command) {
+  const auto request = std::make_shared<RunRequest>();
+  CLI::App* run = app.add_subcommand("run", "Run a program on Hearth");
+  add_run_options(run, *request);
+  const CLI::Option* verify = add_flag_with_file(
+      run, "--verify", request->verify_file,
+      "Report how many regions and tasks Hearth served, also as JSON into FILE. Fails if another runtime served any. "
+      "In an MPI job each rank writes its own FILE");
+  run->callback([request, verify, &command] {
+    need_program(command);
+    request->command = command;
+    request->verify = verify->count() > 0;
+    if (request->verify_file == "-") request->verify_file.clear();
+    end_with(run_main(*request));
+  });
+}
+
+void register_check(CLI::App& app, const std::vector<std::string>& command) {
+  const auto file = std::make_shared<std::string>();
+  CLI::App* check =
+      app.add_subcommand("check", "Run a program and report tasks whose accesses differ from their footprint");
+  const CLI::Option* json = add_flag_with_file(check, "--json", *file, "Print JSON, on standard output or into FILE");
+  check->callback([file, json, &command] {
+    need_program(command);
+    RunRequest request;
+    request.command = command;
+    end_with(check_main(request, json->count() > 0, *file == "-" ? "" : *file));
+  });
+}
+
+void register_record(CLI::App& app, const std::vector<std::string>& command) {
+  const auto request = std::make_shared<RecordRequest>();
+  const auto runtime = std::make_shared<std::string>();
+  CLI::App* record = app.add_subcommand("record", "Run a program and record its tasks in one SQLite file");
+  add_run_options(record, request->run);
+  record
+      ->add_option("-o,--output", request->file,
+                   "The file (default: the program's name and .db). %r is the MPI rank, %p the process number; in an "
+                   "MPI job a name without them gets the rank")
+      ->type_name("FILE");
+  record->add_flag("--counters", request->counters,
+                   "Record cycles, instructions and cache misses of each task, where the kernel allows it");
+  record->add_option("--runtime", *runtime, "hearth, or stock: the runtime that the program came with")
+      ->check(check_runtime)
+      ->type_name("RUNTIME");
+  record->add_option("--recover", request->recover, "Recover an interrupted recording from its spill folder")
+      ->type_name("FOLDER");
+  record->callback([request, runtime, &command] {
+    if (command.empty() == request->recover.empty())
+      throw CLI::RequiredError("either a program to run or --recover");
+    request->run.command = command;
+    request->stock = *runtime == "stock";
+    end_with(record_main(*request));
+  });
+}
+
+void register_export(CLI::App& app) {
+  const auto request = std::make_shared<ExportRequest>();
+  CLI::App* export_ = app.add_subcommand("export", "Convert a recording for other viewers");
+  export_->add_option("file", request->file, "A recording of hearth record")->required()->type_name("FILE");
+  export_->add_option("--perfetto", request->perfetto, "Chrome's trace JSON, for Perfetto")->type_name("FILE");
+  export_->add_option("--paraver", request->paraver, "Paraver's .prv, with .pcf and .row beside it")
+      ->type_name("FILE");
+  export_->callback([request] {
+    if (request->perfetto.empty() && request->paraver.empty()) throw CLI::RequiredError("--perfetto or --paraver");
+    end_with(export_main(*request));
+  });
+}
+
+void register_env(CLI::App& app) {
+  const auto request = std::make_shared<EnvRequest>();
+  CLI::App* env = app.add_subcommand("env", "List the options: value, source, meaning and legal values");
+  env->add_flag("--json", request->json, "Print JSON");
+  env->add_flag("--changed", request->changed, "Only options that the environment sets");
+  env->add_option("names", request->names, "Only these options")->type_name("NAME");
+  env->callback([request] { end_with(env_main(*request)); });
+}
+
+void register_model(CLI::App& app) {
+  CLI::App* model = app.add_subcommand("model", "Machine models: check files, list the installed ones");
+  model->require_subcommand(1);
+  const auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* check = model->add_subcommand("check", "Say all that is wrong with model files, by line");
+  check->add_option("files", *files, "Model files (.toml), or names of installed models")
+      ->required()
+      ->type_name("FILE");
+  check->callback([files] { end_with(check_models(*files)); });
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* names = model->add_subcommand("list", "List the models that go by name");
+  names->add_flag("--json", *json, "Print JSON");
+  names->callback([json] { end_with(list_models(*json)); });
+}
+
+void register_sim(CLI::App& app) {
+  const auto request = std::make_shared<SimRequest>();
+  CLI::App* sim = app.add_subcommand("sim",
+                                     "Simulate a recorded program or a benchmark on a machine, under several "
+                                     "policies and distributions of its data");
+  sim->add_option("program", request->program,
+                  "What is simulated: a file of hearth record, or a name that --list tells");
+  sim->add_flag("--list", request->list, "Print the programs and their settings");
+  sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")
+      ->type_name("MACHINE");
+  sim->add_option("--policy", request->policies, "Policies: work-stealing,locality,...")
+      ->delimiter(',')
+      ->type_name("P,...");
+  sim->add_option("--distribution", request->distributions, "Distributions of the data: fine,coarse,...")
+      ->delimiter(',')
+      ->type_name("D,...");
+  sim->add_flag("--advise", request->advise,
+                "Search the distribution of each allocation, and of several policies the best");
+  sim->add_option("--set", request->settings, "A setting of the program; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  sim->add_option("--threads", request->threads, "Threads of the simulated program, not of the simulation")
+      ->check(numbers(1, 1 << 20));
+  sim->add_option("--seeds", request->draws, "How often each is simulated, over the ranges in the model")
+      ->check(numbers(1, 10'000));
+  sim->add_option("--first-seed", request->first_seed, "Draw others")->check(numbers(0, INT64_MAX));
+  sim->add_flag("--nominal", request->nominal, "Take the model's values, and draw nothing from its ranges");
+  sim->add_option("--significance", request->significance, "When a task is worth dealing: gain or paper");
+  sim->add_option("--steal-threshold", request->threshold, "When far tasks are stolen: hops, slit or none");
+  sim->add_option("--vicinity", request->vicinity,
+                  "How many neighbouring home caches share their work: 1, 4, 8, 16 or all");
+  sim->add_option("--seating", request->seating, "Where threads are: close, spread or one-per-location");
+  sim->add_option("--allocations-before", request->allocations_before,
+                  "Distributed allocations that the program has made before; coarse goes on from there");
+  sim->add_option(
+      "--caches", request->caches,
+      "What the initial thread's last-level cache begins with: cold (nothing) or warm (what it has filled)");
+  sim->add_option("--log-decisions", request->decisions,
+                  "Write what the policy decides, in one more run without races, to this file")
+      ->type_name("FILE");
+  sim->add_option("--json", request->json, "Write all results to this file, or with - to standard output")
+      ->type_name("FILE|-");
+  sim->callback([request] { end_with(sim_main(*request)); });
+}
+
+void register_topo(CLI::App& app) {
+  const auto request = std::make_shared<TopoRequest>();
+  CLI::App* topo = app.add_subcommand("topo", "Show the machine, and what this process may use of it");
+  topo->add_flag("--json", request->json, "Print JSON instead of text");
+  CLI::Option* machine = topo->add_option("--machine", request->machine,
+                                          "Show this machine instead: a model's name, a model file (.toml), "
+                                          "an hwloc XML file (.xml), or an hwloc "
+                                          "synthetic string")
+                             ->type_name("MACHINE");
+  topo->add_option("--location", request->location,
+                   "What the locations are: node or llc (last-level caches), as HEARTH_LOCATION has it")
+      ->type_name("node|llc");
+  CLI::Option* replay =
+      topo->add_option("--replay", request->replay, "Show the machine recorded in this file")
+          ->type_name("FILE.tar.gz")
+          ->excludes(machine);
+  CLI::Option* gather =
+      topo->add_option("--gather", request->gather, "Record this machine into a file, for a bug report")
+          ->type_name("FILE.tar.gz")
+          ->excludes(machine)
+          ->excludes(replay);
+  CLI::Option* measure =
+      topo->add_flag("--measure", request->measure, "Measure this machine: print a model of it")
+          ->excludes(machine)
+          ->excludes(replay)
+          ->excludes(gather);
+  topo->add_option("--write", request->write, "Write the model to this file instead")
+      ->type_name("FILE.toml")
+      ->needs(measure);
+  topo->add_flag("--quick", request->quick, "Measure for seconds instead of minutes")
+      ->needs(measure);
+  topo->callback([request] { end_with(topo_main(*request)); });
+}
+
+// ---- the command line as a whole
+
+constexpr std::string_view kWithValue[] = {"--distribute", "--policy",  "--threads", "-o",
+                                           "--output",     "--runtime", "--recover"};
+
+/// Cuts the program and its arguments off those of `hearth run`, `check` and `record`: they begin behind "--", or with
+/// the first word that is neither an option nor an option's value, and are the program's whatever they look like.
+std::vector<std::string> split_command(std::vector<std::string>& arguments) {
+  std::vector<std::string> command;
+  if (arguments.empty() ||
+      (arguments.front() != "run" && arguments.front() != "check" && arguments.front() != "record"))
+    return command;
+  std::size_t i = 1;
+  while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--")
+    i += std::find(std::begin(kWithValue), std::end(kWithValue), arguments[i]) != std::end(kWithValue) ? 2 : 1;
+  if (i >= arguments.size()) return command;
+  command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i + (arguments[i] == "--" ? 1 : 0)),
+                 arguments.end());
+  arguments.resize(i);
+  return command;
+}
+
+/// `hearth help`, and `hearth help COMMAND`.
+void translate_help(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.insert(arguments.empty() ? arguments.begin() : arguments.begin() + 1, "--help");
+}
+
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+int refuse_arguments(const std::string& why, const std::string& command) {
+  say("{}", why);
+  put(stderr, "Try: hearth {}--help\n", command.empty() ? "" : command + " ");
+  return kExitUsage;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, std::string (*version_text)()) {
+  CLI::App app{"Hearth runs OpenMP programs, unmodified, on its own runtime."};
+  app.name("hearth");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text, "Print the version and where the library is");
+  app.footer("`hearth help COMMAND` explains a command. Manual pages: hearth(1), libhearth(7).");
+
+  std::vector<std::string> ahead(argv + 1, argv + argc);
+  translate_help(ahead);
+  const std::vector<std::string> command = split_command(ahead);
+  register_run(app, command);
+  register_check(app, command);
+  register_record(app, command);
+  register_export(app);
+  register_env(app);
+  register_model(app);
+  register_sim(app);
+  register_topo(app);
+  app.add_subcommand("help", "Explain a command: hearth help COMMAND");
+  lay_out_help(app);
+
+  std::string asked;  // the subcommand, when it is one
+  if (!ahead.empty() && !ahead.front().starts_with("-")) {
+    const std::vector<std::string> names = names_of(app);
+    asked = ahead.front();
+    if (std::find(names.begin(), names.end(), asked) == names.end())
+      return refuse_arguments(fmt::format("\"{}\": no such subcommand{}; legal: {}", asked,
+                                          did_you_mean(asked, names), fmt::join(names, ", ")),
+                              "");
+  }
+  try {
+    std::reverse(ahead.begin(), ahead.end());  // CLI11 takes them from the back
+    app.parse(ahead);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return app.exit(done);
+  } catch (const CLI::RuntimeError& failed) {  // a subcommand failed, and has said so
+    return failed.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return refuse_arguments(error.what(), asked);
+  }
+  return 0;
+}
+
+}  // namespace hearth::cli
