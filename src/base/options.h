@@ -29,12 +29,12 @@ enum class OptionId : std::uint8_t {
   // libgomp's
   gomp_cpu_affinity, gomp_spincount, gomp_stacksize,
   // libomp's and Intel's
-  kmp_affinity, kmp_blocktime, kmp_device_thread_limit, kmp_hw_subset, kmp_library, kmp_settings, kmp_stacksize,
-  kmp_teams_proc_bind, kmp_teams_thread_limit, kmp_version,
+  kmp_affinity, kmp_blocktime, kmp_deterministic_reduction, kmp_device_thread_limit, kmp_hw_subset, kmp_library,
+  kmp_settings, kmp_stacksize, kmp_teams_proc_bind, kmp_teams_thread_limit, kmp_version,
   // Known, and ignored
   gomp_debug, gomp_rtems_thread_pools, kmp_abort_delay, kmp_adaptive_lock_props, kmp_align_alloc,
-  kmp_all_threadprivate, kmp_atomic_mode, kmp_consistency_check, kmp_cpuinfo_file, kmp_deterministic_reduction,
-  kmp_disp_num_buffers, kmp_duplicate_lib_ok, kmp_dynamic_mode, kmp_enable_task_throttling,
+  kmp_all_threadprivate, kmp_atomic_mode, kmp_consistency_check, kmp_cpuinfo_file, kmp_disp_num_buffers,
+  kmp_duplicate_lib_ok, kmp_dynamic_mode, kmp_enable_task_throttling,
   kmp_force_monotonic_dynamic_schedule, kmp_force_reduction, kmp_foreign_threads_threadprivate, kmp_forkjoin_barrier,
   kmp_forkjoin_barrier_pattern, kmp_gtid_mode, kmp_handle_signals, kmp_hidden_helper_affinity,
   kmp_hot_teams_max_level, kmp_hot_teams_mode, kmp_inherit_fp_control, kmp_init_at_fork, kmp_init_wait,

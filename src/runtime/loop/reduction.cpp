@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "runtime/loop/workshare.h"
+#include "runtime/settings/settings.h"
 #include "runtime/sync/lock.h"
 #include "runtime/sync/shared_writes.h"
 #include "runtime/sync/wait.h"
@@ -52,8 +53,11 @@ ReduceStep reduce_begin(Thread* self, void* data, void (*combine)(void*, void*),
   // The initial task of a team combines into variables that it shares with the other teams of its league.
   const bool in_league = team.parent == nullptr && team.num_teams > 1;
   if (team.size == 1 && HEARTH_LIKELY(!in_league)) return ReduceStep::combine;
-  if (has_atomic) return ReduceStep::update_atomically;
-  if (team.size <= Team::kFlat || data == nullptr || combine == nullptr) {
+  const bool in_order = settings().deterministic_reduction && team.size > 1;
+  // A member that `cancel` sends to the end of the region gives its parent nothing, which would wait for ever.
+  const bool may_tree = data != nullptr && combine != nullptr && !settings().cancellation;
+  if (has_atomic && !(in_order && may_tree)) return ReduceStep::update_atomically;
+  if (!may_tree || (team.size <= Team::kFlat && !in_order)) {
     lock.lock();
     method = kLock;
     return ReduceStep::combine;

@@ -1,10 +1,10 @@
 // Reductions of worksharing constructs and regions in clang's ABI (gcc combines in the program).
 //
-// Three methods. Alone: the caller combines. Atomic: the program's atomic updates, where it says it has some.
-// Lock: one member at a time combines under the lock that the program provides. Tree, for large teams without
-// atomic updates: every member combines its children's data into its own, and the root the rest into the
-// program's variables; a member's data stays on its stack until its parent has used it, which ReduceCell
-// tells (release by the one who writes the cell, acquire by the other).
+// Four methods. Alone: the caller combines. Atomic: the program's atomic updates, where it says it has some.
+// Lock: one member at a time combines under the lock that the program provides. Tree, for large teams without atomic
+// updates and for all teams where KMP_DETERMINISTIC_REDUCTION asks for one order: every member combines its children's
+// data into its own, and the root the rest into the program's variables; a member's data stays on its stack until its
+// parent has used it, which ReduceCell tells (release by the one who writes the cell, acquire by the other).
 #pragma once
 
 #include <cstdint>

@@ -398,6 +398,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   read_waiting(in, out);
   read_schedule(in, out);
   out.cancellation = read_boolean(in, Id::omp_cancellation, false);
+  out.deterministic_reduction = read_boolean(in, Id::kmp_deterministic_reduction, false);
   out.max_task_priority = read_count(in, Id::omp_max_task_priority, 0, 0);
   static constexpr std::string_view kOffload[] = {"default", "mandatory", "disabled"};
   out.target_offload = static_cast<TargetOffload>(read_word(in, Id::omp_target_offload, kOffload, 0));

@@ -107,6 +107,7 @@ struct Settings {
 
   // Loops, tasks, cancellation.
   Schedule schedule;  // run-sched-var
+  bool deterministic_reduction = false;  // KMP_DETERMINISTIC_REDUCTION
   bool cancellation = false;
   int max_task_priority = 0;
 

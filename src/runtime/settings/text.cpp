@@ -220,6 +220,7 @@ bool write_vendor(TextWriter& text, const Settings& in, Id id) {
         write_blocktime(text, in.blocktime_us);
       }
       break;
+    case Id::kmp_deterministic_reduction: text.add(in.deterministic_reduction ? "true" : "false"); break;
     case Id::kmp_device_thread_limit: write_optional(text, in.device_thread_limit, id); break;
     case Id::kmp_hw_subset: write_given(text, in.hw_subset, id); break;
     case Id::kmp_library:
