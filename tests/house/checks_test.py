@@ -120,6 +120,21 @@ class Docs(unittest.TestCase):
         self.assertEqual(self.check(a="# A\nsee `docs/*.md`\n").returncode, 0)
         self.assertIn("docs/gone.h", self.check(a="# A\nsee `docs/gone.h`\n").stdout)
 
+    def test_a_function_that_is_not_in_the_file_that_a_table_names_fails(self):
+        def walk(file, function):
+            return f"# A\n| step | file | function |\n|---|---|---|\n| 1 | {file} | {function} |\n"
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "src" / "task").mkdir(parents=True)
+            (root / "src" / "task" / "run.cpp").write_text("void run_task() {}\n")
+
+            def said(file, function):
+                (root / "README.md").write_text(walk(file, function))
+                return run(TOOLS / "check-docs", root).stdout
+            self.assertIn("1 pages", said("`task/run.cpp`", "`rt::run_task`"))
+            self.assertIn("README.md:4: run: does not occur", said("`task/run.cpp`", "`run_task`, `run`"))
+            self.assertIn("README.md:4: task/go.cpp: there is no", said("`task/run.cpp`, `task/go.cpp`", "`run_task`"))
+
     def test_a_page_that_nothing_leads_to_fails(self):
         self.assertIn("docs/b.md", self.check(a="# A\n", b="# B\n").stdout)
 
