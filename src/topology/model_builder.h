@@ -45,9 +45,15 @@ struct ModelBuilder {
   /// Returns the CPUs of the group. CPU and core numbers go on from those of the group before.
   CpuMask add_core_group(const CoreGroup& group);
 
+  static CacheDomain last_level_cache() {
+    CacheDomain cache;
+    cache.level = 3;
+    return cache;
+  }
+
   Machine machine;
   std::vector<std::int64_t> package_of_node;
-  CacheDomain cache{.level = 3};  // what all last-level caches are like
+  CacheDomain cache = last_level_cache();  // what all last-level caches are like
   double node_bytes = 0;
   std::int64_t next_cpu = 0;  // of core groups
   std::int64_t next_core = 0;
