@@ -110,7 +110,8 @@ class Finding {
         begin = end = one.begin;
         sim::Region& region = regions_.emplace_back();
         region.name = fmt::format("{:#x}", begin);
-        region.distributed = !r_.knows_allocations;
+        // Of omp_malloc(), or a mapping, or static data: only the program itself could follow advice about it.
+        region.advisable = !r_.knows_allocations;
       }
       end = std::max(end, one.end());
       regions_.back().bytes = end - begin;

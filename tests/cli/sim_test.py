@@ -33,7 +33,9 @@ class Results(unittest.TestCase):
         done = sim("map", "--machine", MACHINE, "--seeds", "3", "--policy", "locality,work-stealing", "--distribution",
                    "coarse,interleaved")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        head, _, titles, *rows = done.stdout.splitlines()
+        head, _, titles, *rest = done.stdout.splitlines()
+        rows, legend = rest[:rest.index("")], rest[rest.index("") + 1:]
+        self.assertTrue(any(line.startswith("by stealing + fine: ") for line in legend), legend)
         self.assertRegex(head, r"^map on .*: 48 tasks, 48 threads; median \(5 % - 95 %\) of 3 seeds")
         self.assertTrue(titles.startswith("policy"))
         self.assertEqual([row.split()[:2] for row in rows[:rows.index("")]],

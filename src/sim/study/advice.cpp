@@ -88,7 +88,7 @@ std::vector<placement::Kind> advise(const Workload& workload, const topology::Ma
   const std::vector<TasksUse> uses = tasks_use(workload);
   std::vector<placement::Kind> advice;
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    advice.push_back(workload.regions[i].distributed ? advise(program, uses[i].region)
+    advice.push_back(workload.regions[i].distributed && workload.regions[i].advisable ? advise(program, uses[i].region)
                                                      : placement::Kind::standard);
   }
   return advice;

@@ -191,7 +191,7 @@ std::vector<RegionGroup> group_regions(const Workload& workload, const std::vect
   std::map<std::tuple<Kind, FirstTouch, bool, bool, int, int>, RegionGroup> groups;
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const Region& region = workload.regions[i];
-    if (!region.distributed) continue;
+    if (!region.distributed || !region.advisable) continue;
     const policy::RegionUse& use = uses[i].region;
     const auto size = static_cast<int>(std::log2(static_cast<double>(region.bytes) + 1));
     const auto followed = static_cast<int>(std::lround(4 * use.followed));

@@ -44,6 +44,7 @@ struct Region {
   FirstTouch first_touch = FirstTouch::initial_thread;
   /// Takes part in the run's distribution; small or foreign memory does not.
   bool distributed = true;
+  bool advisable = true;  // somebody can put advice about it in force
 };
 
 /// Bytes of one region that a task touches: `rows` pieces of `length` bytes, `pitch` bytes from start to
