@@ -50,12 +50,14 @@ namespace {
   const int before = errno;
   const AllocationNote note{ticks(), reinterpret_cast<std::uintptr_t>(block), bytes,
                             reinterpret_cast<std::uintptr_t>(code)};
+  // Acquire pairs with the release in deliver_allocations(): what `sink` needs is there.
   if (auto* const sink = receiver.load(std::memory_order_acquire)) {
     sink(note);
   } else {
     const std::size_t mine = so_many_early.fetch_add(1, std::memory_order_relaxed);
     if (mine < kMostEarly) {
       early[mine].note = note;
+      // Release pairs with the acquire in deliver_allocations(), which reads the note.
       early[mine].complete.store(true, std::memory_order_release);
     }
   }
