@@ -96,7 +96,12 @@ CASES = {
     "not-setuid": Case("teams", env={"HEARTH_POLICY": "nonsense", "OMP_NUM_THREADS": "2"}, out=r"^2$",
                        err=[r'HEARTH_POLICY="nonsense".*legal']),
     "display-env": Case("teams", env={"OMP_DISPLAY_ENV": "true", "OMP_NUM_THREADS": "3"}, out=r"^3$",
-                        err=[r"OPENMP DISPLAY ENVIRONMENT BEGIN", r"OMP_NUM_THREADS = '3'", r"OPENMP DISPLAY ENVIRONMENT END"]),
+                        err=[r"OPENMP DISPLAY ENVIRONMENT BEGIN", r"OMP_NUM_THREADS = '3'", r"OPENMP DISPLAY ENVIRONMENT END",
+                             r" OMP_STACKSIZE = '[0-9]+[BKMG]'$", r" OMP_WAIT_POLICY = 'PASSIVE'$"]),
+    "display-env-spins": Case("teams", env={"OMP_DISPLAY_ENV": "verbose", "OMP_NUM_THREADS": "3", "KMP_BLOCKTIME": "infinite",
+                                            "KMP_STACKSIZE": "3M"}, out=r"^3$",
+                              err=[r" OMP_STACKSIZE = '3M'$", r" OMP_WAIT_POLICY = 'ACTIVE'$", r" KMP_BLOCKTIME = 'infinite'$",
+                                   r" HEARTH_MACHINE = ''$"]),
     "threads-list": Case("threads_list", err=[r"seven threads are wanted \(7 asked for, 1 given\)"]),
     "icvs": Case("icvs", err=["omp_set_schedule", "omp_set_max_active_levels"]),
 }

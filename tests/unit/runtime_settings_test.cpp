@@ -6,7 +6,9 @@
 #include <climits>
 #include <initializer_list>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -254,6 +256,26 @@ TEST(DisplayEnv, HasTheFormatOfOpenMp) {
   display_env(true, {});
   EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'locality'\n"),
             std::string::npos);
+}
+
+TEST(DisplayEnv, ShowsOnlyValuesThatCouldBeSet) {
+  testing::internal::CaptureStderr();
+  display_env(true, {.num_threads = 3, .places = "cores", .stack_size = std::size_t{8} << 20, .spins_for_ever = true});
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_NE(shown.find(" OMP_STACKSIZE = '8M'\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" OMP_WAIT_POLICY = 'ACTIVE'\n"), std::string::npos) << shown;
+  std::istringstream rows(shown);
+  for (std::string row; std::getline(rows, row);) {
+    const std::size_t equals = row.find(" = '");
+    constexpr std::string_view kHost = "  [host] ";
+    if (row.compare(0, kHost.size(), kHost) != 0 || equals == std::string::npos) continue;
+    const std::string name = row.substr(kHost.size(), equals - kHost.size());
+    const std::string value = row.substr(equals + 4, row.size() - equals - 5);
+    // Empty: not set. The ICVs of teams are 0 by OpenMP's rules while their variables are not set.
+    if (value.empty() || ((name == "OMP_NUM_TEAMS" || name == "OMP_TEAMS_THREAD_LIMIT") && value == "0")) continue;
+    const std::string entry = name + "=" + value;
+    EXPECT_EQ(parse({entry.c_str()})->messages, "") << row;
+  }
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -49,13 +48,7 @@ void set_blocktime(int milliseconds) {
 
 std::size_t get_stacksize() {
   hearth::rt::initialize();
-  if (process.stack_size != 0) return process.stack_size;
-  std::size_t bytes = 0;  // what the C library gives a thread when nobody says anything
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return 0;
-  pthread_attr_getstacksize(&attributes, &bytes);
-  pthread_attr_destroy(&attributes);
-  return bytes;
+  return hearth::rt::stack_size_of_threads();
 }
 
 void set_stacksize(std::size_t bytes) {

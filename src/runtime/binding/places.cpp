@@ -256,6 +256,8 @@ DisplayFacts display_facts() {
   facts.thread_limit = process.initial_icvs.thread_limit;
   facts.max_active_levels = process.initial_icvs.max_active_levels;
   facts.places = places == nullptr ? nullptr : places->text.c_str();
+  facts.stack_size = stack_size_of_threads();
+  facts.spins_for_ever = contention.spin_ns == INT64_MAX;
   return facts;
 }
 

@@ -46,8 +46,35 @@ constexpr Id kIcvs[] = {Id::omp_dynamic,
                         Id::omp_tool_verbose_init,
                         Id::omp_debug};
 
-void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
-  if (id == Id::omp_num_threads && process_settings.num_threads_count == 0 && facts.num_threads > 0) {
+/// Is the default of this option told in words that nobody could set? Such an option is shown as empty until it is given.
+bool is_default_in_words(Id id) {
+  switch (id) {
+    case Id::gomp_cpu_affinity:
+    case Id::gomp_spincount:
+    case Id::hearth_check:
+    case Id::hearth_log_decisions:
+    case Id::hearth_machine:
+    case Id::hearth_verify_file:
+    case Id::kmp_blocktime:
+    case Id::kmp_device_thread_limit:
+    case Id::kmp_hw_subset:
+    case Id::kmp_teams_thread_limit:
+    case Id::omp_tool_libraries: return true;
+    default: return false;
+  }
+}
+
+/// The settings with what the runtime has chosen where the user has not: only values that could be set.
+Settings settings_in_effect(const DisplayFacts& facts) {
+  Settings in_effect = process_settings;
+  if (facts.stack_size != 0) in_effect.stack_size = facts.stack_size;
+  if (in_effect.wait_policy == WaitPolicy::unset)
+    in_effect.wait_policy = facts.spins_for_ever ? WaitPolicy::active : WaitPolicy::passive;
+  return in_effect;
+}
+
+void write_effective(TextWriter& out, Id id, const Settings& in_effect, const DisplayFacts& facts) {
+  if (id == Id::omp_num_threads && in_effect.num_threads_count == 0 && facts.num_threads > 0) {
     out.add("%d", facts.num_threads);
   } else if (id == Id::omp_places && facts.places != nullptr) {
     out.add("%s", facts.places);
@@ -57,7 +84,8 @@ void write_effective(TextWriter& out, Id id, const DisplayFacts& facts) {
     out.add("%d", facts.max_active_levels);
   } else {
     char value[4096];
-    out.add(std::string_view(value, setting_text(process_settings, id, value, sizeof(value))));
+    const std::string_view text(value, setting_text(in_effect, id, value, sizeof(value)));
+    if (text != option(id).fallback || !is_default_in_words(id)) out.add(text);
   }
 }
 
@@ -73,13 +101,14 @@ void init_settings() {
 void display_env(bool verbose, const DisplayFacts& facts) {
   // Too much for a small thread's stack. Two displays at once may mix, as any output would.
   static char text[32 * 1024];
+  const Settings in_effect = settings_in_effect(facts);
   TextWriter out(text, sizeof(text));
   out.add("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '%d'\n", kOpenmpVersion);
   for (const Id id : kIcvs) {
     out.add("  [host] ");
     out.add(option(id).name);
     out.add(" = '");
-    write_effective(out, id, facts);
+    write_effective(out, id, in_effect, facts);
     out.add("'\n");
   }
   if (verbose) {
@@ -91,7 +120,7 @@ void display_env(bool verbose, const DisplayFacts& facts) {
       out.add("  [host] ");
       out.add(row.name);
       out.add(" = '");
-      write_effective(out, row.id, facts);
+      write_effective(out, row.id, in_effect, facts);
       out.add("'\n");
     }
   }
@@ -105,6 +134,7 @@ void display_at_start(const DisplayFacts& facts) {
   if (process_settings.kmp_version) warn("Hearth %s, an OpenMP runtime (OpenMP %d).", HEARTH_VERSION, kOpenmpVersion);
   if (!process_settings.kmp_settings) return;
   static char text[32 * 1024];
+  const Settings in_effect = settings_in_effect(facts);
   TextWriter out(text, sizeof(text));
   out.add("\nUser settings:\n\n");
   for (std::size_t i = 0; i < kOptionCount; ++i) {
@@ -123,7 +153,7 @@ void display_at_start(const DisplayFacts& facts) {
     out.add("   ");
     out.add(row.name);
     out.add("='");
-    write_effective(out, row.id, facts);
+    write_effective(out, row.id, in_effect, facts);
     out.add("'\n");
   }
   out.add("\n");

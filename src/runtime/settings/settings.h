@@ -167,6 +167,8 @@ struct DisplayFacts {
   int thread_limit = 0;
   int max_active_levels = 0;
   const char* places = nullptr;
+  std::size_t stack_size = 0;   // bytes, of the threads that the runtime starts
+  bool spins_for_ever = false;  // a waiting thread does not sleep
 };
 void display_env(bool verbose, const DisplayFacts& facts);
 

@@ -31,4 +31,7 @@ struct Process {
 };
 extern Process process;
 
+/// Bytes of the stack that a new thread gets: what the user asked for, else what the C library gives.
+std::size_t stack_size_of_threads();
+
 }  // namespace hearth::rt

@@ -56,12 +56,7 @@ int start_thread(Thread* thread, void* (*worker)(void*)) {
         "OMP_STACKSIZE: a stack of %zu bytes is too small for this program's thread-local data; using the system's default.",
         process.stack_size);
     process.stack_size = 0;
-    std::size_t usual = 0;
-    pthread_attr_t fresh;
-    pthread_attr_init(&fresh);
-    pthread_attr_getstacksize(&fresh, &usual);
-    pthread_attr_destroy(&fresh);
-    pthread_attr_setstacksize(&attr, usual);
+    pthread_attr_setstacksize(&attr, stack_size_of_threads());
     error = pthread_create(&thread->handle, &attr, worker, thread);
   }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
