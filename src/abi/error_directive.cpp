@@ -20,14 +20,15 @@ using hearth::rt::Thread;
 
 constexpr std::size_t kZeroTerminated = ~std::size_t{0};  // the length that C programs pass
 
-void say(const char* prefix, const char* message, std::size_t length) {
+/// `end`: what stands behind the message.
+void say(const char* prefix, const char* message, std::size_t length, const char* end = "") {
   char line[hearth::kLogLine];
   if (message != nullptr && length == kZeroTerminated) length = std::strlen(message);
   const int said =
       message == nullptr
-          ? std::snprintf(line, sizeof line, "%s\n", prefix)
-          : std::snprintf(line, sizeof line, "%s: %.*s\n", prefix,
-                          static_cast<int>(length < sizeof line ? length : sizeof line), message);
+          ? std::snprintf(line, sizeof line, "%s%s\n", prefix, end)
+          : std::snprintf(line, sizeof line, "%s: %.*s%s\n", prefix,
+                          static_cast<int>(length < sizeof line ? length : sizeof line), message, end);
   if (said <= 0) return;
   const auto bytes = static_cast<std::size_t>(said);
   hearth::write_stderr(line, bytes < sizeof line ? bytes : sizeof line - 1);
@@ -68,9 +69,10 @@ HEARTH_EXPORT void __kmpc_error(ident_t* where, int severity, const char* messag
   if (where != nullptr && where->psource != nullptr)
     std::sscanf(where->psource, ";%255[^;];%255[^;];%d;%d;", file, function, &line, &column);
   char prefix[400];
+  // The numbers are those of libomp's catalogue of messages.
   std::snprintf(prefix, sizeof prefix, "OMP: %s: %s:%d:%d: Encountered user-directed %s",
-                severity == kFatal ? "Error" : "Warning", file, line, column,
+                severity == kFatal ? "Error #282" : "Warning #283", file, line, column,
                 severity == kFatal ? "error" : "warning");
-  say(prefix, message, kZeroTerminated);
+  say(prefix, message, kZeroTerminated, ".");
   if (severity == kFatal) std::abort();
 }

@@ -29,8 +29,8 @@ class Case:
         self.program = program
         self.args = list(args)
         self.env = env or {}
-        self.status = status      # exit status; negative: the signal that ends it
-        self.err = list(err)      # expressions, each of which must match `times` lines of stderr
+        self.status = status      # exit status; negative: the signal that ends it. Or one per compiler
+        self.err = err            # expressions, each of which must match `times` lines of stderr. Or a list per compiler
         self.times = times
         self.out = out            # expression that stdout must match
         self.timeout = timeout
@@ -102,6 +102,12 @@ CASES = {
                                             "KMP_STACKSIZE": "3M"}, out=r"^3$",
                               err=[r" OMP_STACKSIZE = '3M'$", r" OMP_WAIT_POLICY = 'ACTIVE'$", r" KMP_BLOCKTIME = 'infinite'$",
                                    r" HEARTH_MACHINE = ''$"]),
+    "error-directive": Case("error_directive", status={"gcc": 1, "clang": -signal.SIGABRT}, err={
+        "gcc": ["^libgomp: error directive encountered$", "^libgomp: error directive encountered: beware$",
+                "^libgomp: fatal error: error directive encountered: the end$"],
+        "clang": [r"^OMP: Warning #283: \S*error_directive\.c:3:\d+: Encountered user-directed warning\.$",
+                  r"^OMP: Warning #283: \S*error_directive\.c:4:\d+: Encountered user-directed warning: beware\.$",
+                  r"^OMP: Error #282: \S*error_directive\.c:5:\d+: Encountered user-directed error: the end\.$"]}),
     "threads-list": Case("threads_list", err=[r"seven threads are wanted \(7 asked for, 1 given\)"]),
     "icvs": Case("icvs", err=["omp_set_schedule", "omp_set_max_active_levels"]),
 }
@@ -254,11 +260,14 @@ def main():
     if done.returncode == SKIP:
         skip(done.stderr)
 
+    def expected(value):
+        return value[options.compiler] if isinstance(value, dict) else value
+
     problems = []
     lines = done.stderr.splitlines()
-    if done.returncode != case.status:
-        problems.append(f"exit status {done.returncode}, expected {case.status}")
-    for expression in case.err:
+    if done.returncode != expected(case.status):
+        problems.append(f"exit status {done.returncode}, expected {expected(case.status)}")
+    for expression in expected(case.err):
         count = sum(1 for line in lines if re.search(expression, line))
         if count != case.times:
             problems.append(f"{count} lines on stderr match {expression!r}, expected {case.times}")
