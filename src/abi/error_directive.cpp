@@ -2,7 +2,7 @@
 // fatal.
 //
 // Any thread. The words are the program's, so they come out in the form in which its compiler's own runtime
-// says them, which is what scripts around it know. One write(2) a message.
+// says them, which is what scripts around it know. One write(2) a message, unless it is very long.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,8 +30,14 @@ void say(const char* prefix, const char* message, std::size_t length, const char
           : std::snprintf(line, sizeof line, "%s: %.*s%s\n", prefix,
                           static_cast<int>(length < sizeof line ? length : sizeof line), message, end);
   if (said <= 0) return;
-  const auto bytes = static_cast<std::size_t>(said);
-  hearth::write_stderr(line, bytes < sizeof line ? bytes : sizeof line - 1);
+  if (static_cast<std::size_t>(said) < sizeof line) return hearth::write_stderr(line, static_cast<std::size_t>(said));
+  // Too long for one write: whole, though words of another thread may come in between.
+  const auto write_text = [](const char* text) { hearth::write_stderr(text, std::strlen(text)); };
+  write_text(prefix);
+  write_text(": ");
+  hearth::write_stderr(message, length);
+  write_text(end);
+  write_text("\n");
 }
 
 void tell_tool(Thread* self, bool is_fatal, const char* message) {

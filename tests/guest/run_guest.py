@@ -103,11 +103,11 @@ CASES = {
                               err=[r" OMP_STACKSIZE = '3M'$", r" OMP_WAIT_POLICY = 'ACTIVE'$", r" KMP_BLOCKTIME = 'infinite'$",
                                    r" HEARTH_MACHINE = ''$"]),
     "error-directive": Case("error_directive", status={"gcc": 1, "clang": -signal.SIGABRT}, err={
-        "gcc": ["^libgomp: error directive encountered$", "^libgomp: error directive encountered: beware$",
+        "gcc": ["^libgomp: error directive encountered$", "^libgomp: error directive encountered: beware$", "^libgomp: error directive encountered: (long ){1000}tail$",
                 "^libgomp: fatal error: error directive encountered: the end$"],
-        "clang": [r"^OMP: Warning #283: \S*error_directive\.c:3:\d+: Encountered user-directed warning\.$",
-                  r"^OMP: Warning #283: \S*error_directive\.c:4:\d+: Encountered user-directed warning: beware\.$",
-                  r"^OMP: Error #282: \S*error_directive\.c:5:\d+: Encountered user-directed error: the end\.$"]}),
+        "clang": [r"^OMP: Warning #283: \S*error_directive\.c:4:\d+: Encountered user-directed warning\.$",
+                  r"^OMP: Warning #283: \S*error_directive\.c:5:\d+: Encountered user-directed warning: beware\.$", r"warning: (long ){1000}tail\.$",
+                  r"^OMP: Error #282: \S*error_directive\.c:7:\d+: Encountered user-directed error: the end\.$"]}),
     "threads-list": Case("threads_list", err=[r"seven threads are wanted \(7 asked for, 1 given\)"]),
     "icvs": Case("icvs", err=["omp_set_schedule", "omp_set_max_active_levels"]),
 }
