@@ -58,7 +58,7 @@ CASES = {
     "stack-given": Case("teams", env={"OMP_STACKSIZE": "512K", "OMP_NUM_THREADS": "4"}, out=r"^4$", quiet=True),
     "thread-limit": Case("teams", env={"OMP_THREAD_LIMIT": "3", "OMP_NUM_THREADS": "8"}, out=r"^3$", quiet=True),
     "first-region-on-a-small-stack": Case("small_stack", quiet=True),
-    "most-threads": Case("refused", ["most"], err=[r"refuses another thread \(pthread_create"]),
+    "most-threads": Case("refused", ["most"], err=[r"cannot start another thread \(pthread_create"]),
     "places-for-all": Case("teams", env={"OMP_PLACES_ALL": "nonsense", "OMP_NUM_THREADS": "2"}, out=r"^2$",
                            err=['OMP_PLACES_ALL="nonsense": unknown place name']),
     "allocator-for-all": Case("teams", env={"OMP_ALLOCATOR_ALL": "nonsense", "OMP_NUM_THREADS": "2"}, out=r"^2$",

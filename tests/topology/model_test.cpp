@@ -161,7 +161,7 @@ TEST(Hwloc, SyntheticMachines) {
   EXPECT_EQ(loaded.machine.cores.size(), 32U);
   EXPECT_TRUE(loaded.machine.pretended);
   EXPECT_EQ(places_of(PlaceUnit::sockets, loaded.machine).text(), "{0-31},{32-63}");
-  EXPECT_NE(load_machine("pakage:2 core:2", {}).error.find("legal: levels from the outside in"),
+  EXPECT_NE(load_machine("pakage:2 core:2", {}).error.find("legal: levels from the outermost in"),
             std::string::npos);
 }
 
