@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
-from . import build, report, runtimes
+from . import build, jobs, report, runtimes
 
 FEW, MANY = 200, 1000  # operations; at least 3 and 15 repetitions
 
@@ -31,8 +31,7 @@ def _instructions(program, row, reps, environment):
 def run(options):
     if not shutil.which("valgrind"):
         raise build.BuildError("no valgrind: install it")
-    from . import main  # here, since main imports this module
-    found = [runtime for runtime in runtimes.find(build.OUTPUT, options.lib, main.intel_or_none(options))
+    found = [runtime for runtime in runtimes.find(build.OUTPUT, options.lib, jobs.intel_or_none(options))
              if runtime.name != "hearth again"]
     compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
     headings = ["row", "build", *("Hearth" if runtime.name == "hearth" else runtime.name for runtime in found)]

@@ -5,11 +5,11 @@ import pathlib
 import random
 import sys
 
-from . import agreement, build, instructions, quota, report, runtimes, sample, scaling, series, variants, verdict
+from . import agreement, build, instructions, jobs, quota, report, runtimes, sample, scaling, series, variants, verdict
 
 SECTIONS = ("overhead", "tasks", "startup")
 OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run, "policies": variants.policies,
-          "distribute": variants.distributions, "agreement": agreement.run}
+          "distribute": variants.distributions, "before": variants.before, "agreement": agreement.run}
 
 
 def parse(arguments):
@@ -28,6 +28,8 @@ def parse(arguments):
                         help="also run the task benchmarks with the runtimes' own throttle off (libgomp has no switch)")
     parser.add_argument("--lib", type=pathlib.Path, default=build.ROOT / "build" / "release" / "lib", metavar="FOLDER",
                         help="where Hearth's library is (default build/release/lib)")
+    parser.add_argument("--before", type=pathlib.Path, metavar="FOLDER",
+                        help="for `before`: where another build of Hearth's library is, by which this one is measured")
     parser.add_argument("--hearth-env", action="append", default=[], metavar="NAME=VALUE",
                         help="a variable for Hearth only; may be repeated")
     parser.add_argument("--no-intel", action="store_true", help="leave libiomp5 out (it is fetched from PyPI)")
@@ -54,109 +56,17 @@ def parse(arguments):
         parser.error("--rounds: at least 1")
     if options.threads < 2:
         parser.error("--threads: at least 2, the constructs are measured in a team")
+    if (options.before is None) == (options.what == "before"):
+        parser.error("--before FOLDER belongs to `bench/run before`")
     if options.json is None:
         options.json = build.OUTPUT / f"{options.what}.json"
     return options
 
 
-class Tempo:
-    """How long things take: short and few for a first look, more for a verdict."""
-
-    def __init__(self, quick, rounds):
-        self.rounds = rounds or (3 if quick else verdict.FEWEST_ROUNDS)
-        self.overhead_samples = 3 if quick else 5
-        self.sample_us = 300 if quick else 500
-        self.task_samples = 2 if quick else 4
-        self.launches = 4 if quick else 8
-        self.max_wait_us = 1000 if quick else 3000
-        self.timeout = 60
-
-
-def _overhead_jobs(options, tempo, spin, found, compilers):
-    jobs = []
-    for compiler in compilers:
-        program = build.program("overhead", compiler)
-        listing = sample.run([program, "--list"], runtimes.environment(_default_for(found, compiler), options.threads), 20)
-        groups = {}
-        for line in listing.splitlines():
-            name, group, _ = line.split("\t")
-            if options.filter in name:
-                groups.setdefault(group, []).append(name)
-
-        def start(runtime, rows, program=program):
-            command = [program, "--rows", ";".join(rows), "--samples", tempo.overhead_samples, "--sample-us", tempo.sample_us,
-                       "--spin-min", spin, "--max-wait-us", tempo.max_wait_us]
-            environment = runtimes.environment(runtime, options.threads, options.bound, extra=options.extra)
-            return sample.run_rows(command, environment, tempo.timeout, runtime.library)
-
-        users = [runtime for runtime in found if compiler in runtime.compilers]
-        jobs += [series.Job("overhead", compiler, rows, users, start) for rows in groups.values()]
-    return jobs
-
-
-def _default_for(found, compiler):
-    """A stock runtime, for questions that need no measurement."""
-    wanted = {"gcc": "libgomp", "clang": "libomp"}[compiler]
-    return next(runtime for runtime in found if runtime.name == wanted)
-
-
-def task_jobs(options, tempo, spin, found, compilers):
-    jobs = []
-    for cutoff in (True, False) if options.no_cutoff else (True,):
-        for task in build.TASKS:
-            for shape in ((), ("--all",)):
-                row = task + (" all" if shape else "")
-                if options.filter not in row:
-                    continue
-                for compiler in compilers:
-                    program = build.program(task, compiler)
-
-                    def start(runtime, _, program=program, shape=shape, cutoff=cutoff):
-                        command = [*runtime.launcher, program, *shape, "--json", "--samples", tempo.task_samples, "--budget-ms", 600,
-                                   "--spin-min", spin, "--max-wait-us", tempo.max_wait_us]
-                        environment = runtimes.environment(runtime, options.threads, options.bound, cutoff, options.extra)
-                        return sample.run_rows(command, environment, tempo.timeout, runtime.library)
-
-                    users = [runtime for runtime in found if compiler in runtime.compilers]
-                    jobs.append(series.Job("tasks", compiler, [row], users, start, cutoff))
-    return jobs
-
-
-def _startup_jobs(options, tempo, _, found, compilers):
-    row = "start-up + region"
-    if options.filter not in row:
-        return []
-    launcher = build.plain_program("launcher")
-    jobs = []
-    for compiler in compilers:
-        program = build.program("startup", compiler)
-
-        def start(runtime, _, program=program):
-            environment = runtimes.environment(runtime, options.threads, options.bound, extra=options.extra)
-            library_path = environment.pop("LD_LIBRARY_PATH")  # for the program, not for the launcher
-            answer = sample.run_json([launcher, tempo.launches, tempo.max_wait_us, library_path, program], environment,
-                                     tempo.timeout)
-            return {row: answer}
-
-        users = [runtime for runtime in found if compiler in runtime.compilers]
-        jobs.append(series.Job("startup", compiler, [row], users, start))
-    return jobs
-
-
-def intel_or_none(options):
-    if options.no_intel:
-        return None
-    try:
-        return build.intel_library()
-    except build.BuildError as error:
-        print(f"bench: libiomp5 is left out: {error}", file=sys.stderr)
-        return None
-
-
 def _measure(options):
     generator = random.Random(options.seed)
-    tempo = Tempo(options.quick, options.rounds)
-    found = runtimes.find(build.OUTPUT, options.lib, None if options.brief else intel_or_none(options))
+    tempo = jobs.Tempo(options.quick, options.rounds)
+    found = runtimes.find(build.OUTPUT, options.lib, None if options.brief else jobs.intel_or_none(options))
     if options.brief:
         found = [runtime for runtime in found if runtime.name != verdict.AGAIN]
     compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
@@ -168,12 +78,12 @@ def _measure(options):
 
     spin = round(min(measure_floor()["spin_ns"] for _ in range(3)))
     sections = SECTIONS if options.what == "all" else (options.what,)
-    makers = {"overhead": _overhead_jobs, "tasks": task_jobs, "startup": _startup_jobs}
-    jobs = [job for section in sections for job in makers[section](options, tempo, spin, found, compilers)]
-    if not jobs:
+    makers = {"overhead": jobs.overhead_jobs, "tasks": jobs.task_jobs, "startup": jobs.startup_jobs}
+    todo = [job for section in sections for job in makers[section](options, tempo, spin, found, compilers)]
+    if not todo:
         print(f'bench: --filter="{options.filter}": no row of {options.what} contains it', file=sys.stderr)
         return 2
-    results = series.Runner(jobs, tempo.rounds, measure_floor, generator).run()
+    results = series.Runner(todo, tempo.rounds, measure_floor, generator).run()
     if results.rounds == 0:
         print("bench: interrupted before the first round was complete; nothing to show", file=sys.stderr)
         return 130

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from . import build, report, runtimes, stats
+from . import build, jobs, report, runtimes, stats
 
 LIMIT = 1.05
 PERIOD_US = 100_000
@@ -169,8 +169,7 @@ def run(options):
     steps = 120 if options.quick else 250
     compiler = options.compiler or "gcc"
     program = build.program("quota", compiler)
-    from . import main  # here, since main imports this module
-    found = [runtime for runtime in runtimes.find(build.OUTPUT, options.lib, main.intel_or_none(options))
+    found = [runtime for runtime in runtimes.find(build.OUTPUT, options.lib, jobs.intel_or_none(options))
              if compiler in runtime.compilers and runtime.name != "hearth again"]
     scenarios = [scenario for scenario in SCENARIOS if options.filter in scenario[0]]
     measured = {scenario[0]: {runtime.name: {"cpu": [], "wall": [], "throttled": [], "threads": []} for runtime in found}

@@ -5,19 +5,22 @@ machine of one NUMA node both should take the same time.
 
 `bench/run distribute`: large allocations distributed over the nodes by `hearth run --distribute` against first touch
 (Muddukrishna, Jonsson and Brorsson, figure 3). On a machine of one NUMA node it shows what taking malloc over costs.
+
+`bench/run before --before FOLDER`: this build of the library against another one, so that a change can be judged.
 """
 import json
 import random
 import sys
 
-from . import build, report, runtimes, sample, series, stats, verdict
+from . import build, jobs, report, runtimes, sample, series, stats, verdict
 
 POLICY_LIMIT = 1.03
+BEFORE_LIMIT = 1.03
 TITLES = {"policies": "Speed: the default policy on one node", "distribute": "Speed: what taking malloc over costs"}
 
 
-def _hearth(options, name, settings=None, launcher=()):
-    ours = next(runtime for runtime in runtimes.find(build.OUTPUT, options.lib, None) if runtime.name == verdict.OURS)
+def _hearth(options, name, settings=None, launcher=(), folder=None):
+    ours = next(runtime for runtime in runtimes.find(build.OUTPUT, folder or options.lib, None) if runtime.name == verdict.OURS)
     return runtimes.Runtime(name, ours.library, ours.folder, ours.compilers, settings, launcher)
 
 
@@ -35,11 +38,16 @@ def distributions(options):
                                     for name in ("fine", "coarse", "blocked")], None)
 
 
-def _compare(options, base, others, limit):
+def before(options):
+    """This library by another build of it, constructs and task benchmarks, alternating."""
+    return _compare(options, _hearth(options, "before", folder=options.before), [_hearth(options, "now")], BEFORE_LIMIT,
+                    (jobs.overhead_jobs, jobs.task_jobs))
+
+
+def _compare(options, base, others, limit, makers=(jobs.task_jobs,)):
     """`others` by `base`, row by row; with --check, more than `limit` is a failure."""
-    from . import main  # here, since main imports this module
     generator = random.Random(options.seed)
-    tempo = main.Tempo(options.quick, options.rounds)
+    tempo = jobs.Tempo(options.quick, options.rounds)
     compilers = (options.compiler,) if options.compiler else runtimes.COMPILERS
     floor = build.plain_program("floor")
 
@@ -47,11 +55,11 @@ def _compare(options, base, others, limit):
         return sample.run_json([floor, 60], runtimes.environment(base, options.threads), 30)
 
     spin = round(min(measure_floor()["spin_ns"] for _ in range(3)))
-    jobs = main.task_jobs(options, tempo, spin, [base, *others], compilers)
-    if not jobs:
-        print(f'bench: --filter="{options.filter}": no task benchmark contains it', file=sys.stderr)
+    todo = [job for make in makers for job in make(options, tempo, spin, [base, *others], compilers)]
+    if not todo:
+        print(f'bench: --filter="{options.filter}": no row contains it', file=sys.stderr)
         return 2
-    results = series.Runner(jobs, tempo.rounds, measure_floor, generator).run()
+    results = series.Runner(todo, tempo.rounds, measure_floor, generator).run()
     headings = ["row", "build", base.name] + [f"{other.name}, ratio [95 %]" for other in others]
     table, ratios, failed = [], [], False
     for key in results.medians:
