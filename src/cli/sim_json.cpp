@@ -71,7 +71,7 @@ std::string results_json(const SimRequest& request, const Study& study, const si
   json["settings"] = request.settings;
   json["tasks"] = study.workload.tasks.size() - 1;
   json["allocations"] = std::count_if(study.workload.regions.begin(), study.workload.regions.end(),
-                                      [](const sim::Region& region) { return region.distributed; });
+                                      [](const sim::Region& region) { return region.distributed && region.advisable; });
   json["unexplained"] = study.workload.unexplained;
   json["machine"] = study.model.machine.name;
   json["model"] = study.model.machine.origin;
