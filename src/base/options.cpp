@@ -75,9 +75,10 @@ constexpr O kOptions[] = {
                 "cache and these are unevenly spread (Muddukrishna et al. 2015)."},
     {.id = Id::hearth_steal_threshold, .name = "HEARTH_STEAL_THRESHOLD", .type = O::word, .trusted_only = true,
      .fallback = "hops", .legal = "hops, slit or none",
-     .meaning = "How many tasks must wait at a far NUMA node before an idle thread steals there at once (policy "
-                "locality). hops: steps of distance times cores per node; slit: the distance in the firmware's "
-                "table; none: any number. After some failed searches an idle thread steals in any case."},
+     .meaning = "How many tasks must wait at a far NUMA node before an idle thread takes some (policy locality). hops: "
+                "steps of distance times cores per node; slit: the distance in the firmware's table; none: any "
+                "number. Shorter queues are left alone for longer: threads' own queues until the idle thread is about "
+                "to sleep, dealt tasks for at least four task times (1.25 to 100 ms)."},
     {.id = Id::hearth_vicinity, .name = "HEARTH_VICINITY", .type = O::word, .trusted_only = true,
      .fallback = "all", .legal = "1, 4, 8, 16 or all",
      .meaning = "How many neighbouring locations share their tasks (policy home-cache). Idle threads never steal "
@@ -277,7 +278,7 @@ constexpr O kOptions[] = {
     ignored(Id::kmp_enable_task_throttling, "KMP_ENABLE_TASK_THROTTLING", "Ignored: the task queues grow.", O::harmless),
     ignored(Id::kmp_force_monotonic_dynamic_schedule, "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE",
             "Ignored: say OMP_SCHEDULE=monotonic:dynamic."),
-    ignored(Id::kmp_force_reduction, "KMP_FORCE_REDUCTION", "Ignored: there is one way to combine reductions."),
+    ignored(Id::kmp_force_reduction, "KMP_FORCE_REDUCTION", "Ignored: Hearth chooses how to combine reductions; KMP_DETERMINISTIC_REDUCTION fixes the order."),
     ignored(Id::kmp_foreign_threads_threadprivate, "KMP_FOREIGN_THREADS_THREADPRIVATE",
             "Ignored: threadprivate data always persists for the program's own threads."),
     ignored(Id::kmp_forkjoin_barrier, "KMP_FORKJOIN_BARRIER", kBarrier),

@@ -19,8 +19,9 @@ namespace hearth::policy {
 struct Idleness {
   std::uint64_t time = 0;           // for how long it has left far tasks alone
   std::uint64_t since_dealing = 0;  // since a task was created and dealt, to anywhere
-  std::uint32_t patience = 0;       // how many task times it is willing to wait while tasks are being dealt
-  std::uint32_t quiet_patience = 0;  // and how many while none is
+  // Task times that it is willing to wait: while tasks are being dealt, and whether or not any are.
+  std::uint32_t patience = 0;
+  std::uint32_t quiet_patience = 0;
   std::uint32_t created = 0;        // how many were created and dealt meanwhile, to anywhere
   std::uint32_t left = 0;           // how many dealt tasks wait now, for the workers of any location
 

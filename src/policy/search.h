@@ -32,9 +32,10 @@ struct Looker {
   bool last_look = false;  // before it sleeps
 };
 
-/// What a worker may take from other locations in one look. An idle worker takes what the policy allows. A waiter may
-/// wait for tasks that lie below every threshold, or out of its reach: it takes those above the threshold after
-/// kWaiterLooks looks in vain, and all of them after twice as many or before it sleeps. So nobody waits for ever.
+/// What a worker may take from other locations in one look. An idle worker takes what the policy allows, and in its last
+/// look before it sleeps any task in an own queue that it may reach. A waiter may wait for tasks that lie below every
+/// threshold, or out of its reach: it takes those above the threshold after kWaiterLooks looks in vain, and all of them
+/// after twice as many or before it sleeps. So nobody waits for ever.
 class FarLook {
  public:
   /// `looks`: how many there were since it found something near, this one included.

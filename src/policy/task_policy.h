@@ -92,8 +92,8 @@ class TaskPolicy {
   /// Whether an idle worker at `thief` may take from `victim` when `depth` tasks wait there.
   virtual bool may_steal(const MachineView& machine, Location thief, Location victim,
                          std::uint32_t depth) const = 0;
-  /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Never refuses for
-  /// ever where may_reach() says yes, or where nobody works any more at `victim`.
+  /// Whether an idle worker at `thief` may take from the tasks that were dealt to `victim`. Where may_reach() says yes,
+  /// or where nobody works any more at `victim`, it refuses for ever only as long as others take what is dealt.
   virtual bool may_steal_dealt(const MachineView& machine, Location thief, Location victim,
                                const FarTasks& far, const Idleness& idle) const = 0;
   /// Whether an idle worker at `thief` may ever take tasks that wait at `victim`, in an inbox or in a

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kWaiterLooks = 8;
 // Patience while tasks are being dealt: at first, and at most; task times. Measured (results/locality.md): one creator
 // that deals in the order of its data serves a location for about as many task times as it has blocks.
 inline constexpr std::uint32_t kFirstPatience = 32, kMostPatience = 128;
-// Patience while none are being dealt (quiet patience); task times. Measured.
+// Quiet patience, the least wait whether or not tasks are being dealt; task times. Measured.
 inline constexpr std::uint32_t kMostQuietPatience = 16;
 static_assert(kFirstPatience <= kMostPatience);
 // Waiting was worth it if the work that came then took so many times as long. Reasoned: one fifth of the time lost.
@@ -42,7 +42,7 @@ inline constexpr std::uint64_t kMostTurns = 8;
 // ---- Stealing dealt tasks: policy `locality` -----------------------------------------------------------------------
 
 inline constexpr std::uint64_t kLongestWaitNs = 400 * kBrieflyNs;      // 102 ms, however long tasks take; reasoned
-inline constexpr std::uint64_t kLongestQuietWaitNs = 20 * kBrieflyNs;  // 5.1 ms, while none are being dealt; measured
+inline constexpr std::uint64_t kLongestQuietWaitNs = 20 * kBrieflyNs;  // 5.1 ms, the most of quiet patience; measured
 inline constexpr std::uint64_t kLongestDealingPauseNs = 40 * kBrieflyNs;  // 10.2 ms without a new task end a dealing
 // The few tasks that no threshold lets a worker steal: after 1.3 ms and four task times, which is longer than they take
 // unless nobody works there. Reasoned.

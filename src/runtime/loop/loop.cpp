@@ -265,7 +265,7 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
     loop.eager = !plan.ordered && !plan.doacross;
     loop.reserved_at = 0;
     if (HEARTH_UNLIKELY(team->locality != nullptr) && begin_remembered(self, plan, smallest)) {
-      // loop_memory.h
+      // begin_remembered() has set everything up (loop_affinity.h)
     } else if (plan.kind == ScheduleKind::guided) {
       loop.kind = LoopKind::guided;
       loop.chunk = 0;

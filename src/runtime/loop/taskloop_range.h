@@ -8,7 +8,7 @@
 // begun without offering anything. Used by the thread that meets the construct and by those that run the
 // ranges; a range is a task and is handed on like any other.
 //
-// A team on several locations remembers where the tasks ran (loop_memory.h) and deals the loop's ranges to
+// A team on several locations remembers where the tasks ran (loop_affinity.h) and deals the loop's ranges to
 // these locations' inboxes the next time; each is split further only by those who run it.
 //
 // `Loop` is what the two skins differ in:

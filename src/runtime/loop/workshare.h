@@ -57,7 +57,7 @@ struct WorkShares {
   WorkShare slots[Team::kWorkShares];
   ReduceCell* reduce = nullptr;  // one a member
   StealRange* ranges = nullptr;  // capacity for each of kWorkShares
-  LoopMemory* memory = nullptr;  // loop_memory.h
+  LoopMemory* memory = nullptr;  // loop_affinity.h
 };
 
 /// Between regions, by the primary thread: members start counting anew. Makes the shared state of a team that

@@ -21,7 +21,7 @@ enum class LoopKind : std::uint8_t {
   counter,    // dynamic, monotonic: the team's counter
   guided,     // the same counter, chunks that shrink
   stealing,   // dynamic, nonmonotonic: a range a member
-  remembered  // dynamic and guided, nonmonotonic, where there are several locations: loop_memory.h
+  remembered  // dynamic and guided, nonmonotonic, where there are several locations: loop_affinity.h
 };
 
 struct LoopState {
@@ -46,7 +46,7 @@ struct LoopState {
   std::uint32_t stealing = 0;
   std::uint32_t shared = 0;
 
-  // Of remembered loops (loop_memory.h).
+  // Of remembered loops (loop_affinity.h).
   std::uint64_t instances = 0;          // how many this member has met
   std::uint64_t instance = 0;           // the number of this one
   const void* site = nullptr;           // where the program's loop is

@@ -26,7 +26,7 @@ void wake_for_task(Team* team) {
 bool push_to_inbox(Task* task, Location where, bool created) {
   Team* team = task->team;
   if (where == policy::kHere || !team->locality->inboxes[where].put(task, created)) return false;
-  // All: those at `where` are meant, and one that leaves far tasks alone could swallow the news.
+  // All: those at `where` are meant, and a single wake-up could go to a thread that leaves far tasks alone.
   team->events.notify_all();
   if (team->go_events.anybody_asleep()) team->go_events.notify_all();
   return true;
@@ -153,7 +153,7 @@ void enqueue_shared(Task* task) {
   Team* team = task->team;
   note_tasked(team);
   push_to_shared_queue(team->shared_queue, task);
-  // All: one that waits for its own descendants only could swallow the news.
+  // All: a single wake-up could go to a thread that may run its own descendants only.
   team->events.notify_all();
   team->go_events.notify_all();
 }
