@@ -218,6 +218,8 @@ void OwnerTable::remove(RegionId id) {
                           "region %u is removed, and %zu granules from %zu on are not all its own", id, last - first,
                           first);
   for (std::size_t g = first; g < last; ++g) granules_[g].store(0, std::memory_order_release);
+  HEARTH_ASSERT_INVARIANT(holder_of(first, last, 0) == 0, "region %u is removed, and keeps some of its %zu granules", id,
+                          last - first);
   write(id, Region{});
   slots_[id].next_free = free_slots_;
   free_slots_ = id;

@@ -82,6 +82,8 @@ Location deal(Thread* self, Task* task, bool created) {
   const Location chosen = process.policy->deal(view, need, here, load);
   HEARTH_ASSERT(chosen == policy::kHere || (chosen >= 0 && chosen < all.locations), "policy %s names location %d of %d",
                 process.policy->name(), chosen, all.locations);
+  HEARTH_ASSERT(chosen == policy::kHere || (load.staffed >> chosen & 1) != 0,
+                "policy %s names location %d, where no member is", process.policy->name(), chosen);
   if (HEARTH_UNLIKELY(process.weighs_load) && chosen != policy::kHere)
     all.inboxes[chosen].note_stake(waits.stake);
   if (HEARTH_UNLIKELY(decisions::on))
