@@ -115,7 +115,7 @@ template <class T>
   return istart == nullptr || next(istart, iend);
 }
 
-void leave(Thread* self) {
+void leave_loop(Thread* self) {
   hearth::rt::doacross_end(self);
   hearth::rt::end_loop(self);
   abi::end_work(self);
@@ -237,7 +237,7 @@ HEARTH_EXPORT bool GOMP_loop_ull_doacross_start(unsigned ncounts, unsigned long 
 HEARTH_EXPORT void GOMP_loop_end() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_loop(self);
   abi::name_barrier_after_work(self);
   hearth::rt::barrier(self);
 }
@@ -245,7 +245,7 @@ HEARTH_EXPORT void GOMP_loop_end() {
 HEARTH_EXPORT bool GOMP_loop_end_cancel() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_loop(self);
   abi::name_barrier_after_work(self);
   return hearth::rt::barrier(self, true);
 }
@@ -253,5 +253,5 @@ HEARTH_EXPORT bool GOMP_loop_end_cancel() {
 HEARTH_EXPORT void GOMP_loop_end_nowait() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_loop(self);
 }

@@ -22,7 +22,7 @@ void begin(Thread* self, unsigned count) {
   abi::begin_work(self, ompt_work_sections, count);
 }
 
-void leave(Thread* self) {
+void leave_sections(Thread* self) {
   hearth::rt::end_loop(self);
   abi::end_work(self);
 }
@@ -53,7 +53,7 @@ HEARTH_EXPORT unsigned GOMP_sections_next() {
 HEARTH_EXPORT void GOMP_sections_end() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_sections(self);
   abi::name_barrier_after_work(self);
   hearth::rt::barrier(self);
 }
@@ -61,7 +61,7 @@ HEARTH_EXPORT void GOMP_sections_end() {
 HEARTH_EXPORT bool GOMP_sections_end_cancel() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_sections(self);
   abi::name_barrier_after_work(self);
   return hearth::rt::barrier(self, true);
 }
@@ -69,5 +69,5 @@ HEARTH_EXPORT bool GOMP_sections_end_cancel() {
 HEARTH_EXPORT void GOMP_sections_end_nowait() {
   Thread* self = Thread::current();
   HEARTH_ENTRY(self);
-  leave(self);
+  leave_sections(self);
 }

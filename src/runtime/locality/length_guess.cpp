@@ -7,25 +7,34 @@
 #include "runtime/state/thread.h"
 
 namespace hearth::rt {
+
+// Of one thread. Direct-mapped.
+struct LengthGuesses {
+  static constexpr std::size_t kItems = 16;
+  static constexpr int kBases = 512;
+
+  // What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the
+  // smallest gap.
+  struct Bases {
+    const void* body;
+    std::size_t slot;
+    std::uint32_t epoch;         // the region
+    std::uint64_t last_gap;      // the smallest one of the addresses before these; kMost: unknown
+    std::uint64_t smallest_gap;  // kMost: unknown
+    int count;
+    std::uint64_t at[kBases];
+  };
+
+  Bases items[kItems];
+};
+
 namespace {
+
+using Bases = LengthGuesses::Bases;
 
 constexpr std::uint64_t kFirstGuess = 4096;              // a page
 constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // gaps beyond this separate arrays, not blocks
-constexpr std::size_t kItems = 16;
-constexpr int kBases = 512;
 constexpr int kEnough = 64;  // so many of them tell the length by themselves
-
-// What one function's tasks have named in one item: the addresses in rising order, as many as fit, and the
-// smallest gap.
-struct Bases {
-  const void* body;
-  std::size_t slot;
-  std::uint32_t epoch;         // the region
-  std::uint64_t last_gap;      // the smallest one of the addresses before these; kMost: unknown
-  std::uint64_t smallest_gap;  // kMost: unknown
-  int count;
-  std::uint64_t at[kBases];
-};
 
 void begin_anew(Bases& bases, const void* body, std::size_t slot, std::uint32_t epoch) {
   if (bases.body != body || bases.slot != slot)
@@ -46,18 +55,13 @@ void note_gap(Bases& bases, std::uint64_t low, std::uint64_t high) {
 
 }  // namespace
 
-// Where a thread keeps them: direct-mapped.
-struct LengthGuesses {
-  Bases items[kItems];
-};
-
 std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std::uint64_t address) {
   if (self->length_guesses == nullptr) {
     self->length_guesses = static_cast<LengthGuesses*>(std::calloc(1, sizeof(LengthGuesses)));
     if (self->length_guesses == nullptr) return kFirstGuess;
   }
   const std::size_t key = (reinterpret_cast<std::uintptr_t>(body) >> 4) + slot;
-  Bases& bases = self->length_guesses->items[key % kItems];
+  Bases& bases = self->length_guesses->items[key % LengthGuesses::kItems];
   const std::uint32_t epoch = self->team->epoch();
   if (bases.body != body || bases.slot != slot || bases.epoch != epoch) begin_anew(bases, body, slot, epoch);
   std::uint64_t* const end = bases.at + bases.count;
@@ -67,7 +71,7 @@ std::uint64_t guess_length(Thread* self, const void* body, std::size_t slot, std
   if (above != end) note_gap(bases, address, *above);
   if (where != bases.at) note_gap(bases, *(where - 1), address);
   const std::uint64_t next = above != end ? *above - address : kMost;
-  if (!known && bases.count < kBases) {
+  if (!known && bases.count < LengthGuesses::kBases) {
     std::memmove(where + 1, where, static_cast<std::size_t>(end - where) * sizeof(*where));
     *where = address;
     ++bases.count;

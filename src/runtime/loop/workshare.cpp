@@ -9,13 +9,12 @@
 #include "base/log.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/loop_affinity.h"
+#include "runtime/loop/loop_ranges.h"
 #include "runtime/sync/shared_writes.h"
 #include "runtime/sync/wait.h"
 
 namespace hearth::rt {
 namespace {
-
-constexpr std::uint32_t kSlots = Team::kWorkShares;
 
 void* allocate(std::size_t bytes, const char* what) {
   void* p = nullptr;

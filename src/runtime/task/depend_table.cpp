@@ -9,12 +9,12 @@
 namespace hearth::rt {
 namespace {
 
-[[noreturn]] void no_memory() { fatal("out of memory: no room for task dependences"); }
+[[noreturn]] void no_memory_for_dependences() { fatal("out of memory: no room for task dependences"); }
 
 template <class T>
 T* make_array(std::size_t n) {
   auto* array = static_cast<T*>(std::malloc(n * sizeof(T)));
-  if (array == nullptr) no_memory();
+  if (array == nullptr) no_memory_for_dependences();
   return array;
 }
 
@@ -27,7 +27,7 @@ DependEntry* make_entries(std::uint32_t n) {
 void add_chunk(DependTable* table) {
   const std::size_t n = table->chunks == nullptr ? DependTable::kFirstNodes : table->chunks->nodes * 2;
   void* block = nullptr;
-  if (posix_memalign(&block, kCacheLine, kCacheLine + n * sizeof(DependNode)) != 0) no_memory();
+  if (posix_memalign(&block, kCacheLine, kCacheLine + n * sizeof(DependNode)) != 0) no_memory_for_dependences();
   auto* chunk = static_cast<DependTable::Chunk*>(block);
   chunk->next = table->chunks;
   chunk->nodes = n;
@@ -117,7 +117,7 @@ DependLink* take_link_slowly(DependNode* sink) {
     const std::uint32_t capacity = block == nullptr ? 16 : block->capacity * 2;
     block =
         static_cast<DependLinkBlock*>(std::malloc(sizeof(DependLinkBlock) + capacity * sizeof(DependLink)));
-    if (block == nullptr) no_memory();
+    if (block == nullptr) no_memory_for_dependences();
     *block = {sink->more_links, capacity, 0};
     sink->more_links = block;
   }

@@ -12,7 +12,7 @@
 namespace hearth::rt {
 namespace {
 
-[[noreturn]] void no_memory() { fatal("out of memory: no room for a task reduction"); }
+[[noreturn]] void no_memory_for_reduction() { fatal("out of memory: no room for a task reduction"); }
 
 // Words of libgomp's array.
 enum : int {
@@ -57,7 +57,7 @@ void allocate(std::uintptr_t* d, std::int32_t threads) {
   if (align < sizeof(void*)) align = sizeof(void*);
   const std::size_t bytes = d[kThreadBytes] * static_cast<std::size_t>(threads);
   void* memory = nullptr;
-  if (posix_memalign(&memory, align, bytes == 0 ? align : bytes) != 0) no_memory();
+  if (posix_memalign(&memory, align, bytes == 0 ? align : bytes) != 0) no_memory_for_reduction();
   std::memset(memory, 0, bytes);
   d[kMemory] = reinterpret_cast<std::uintptr_t>(memory);
   d[kEnd] = d[kMemory] + bytes;
@@ -175,7 +175,7 @@ Copies* make_copies(Thread* self, std::size_t count) {
   const auto threads = static_cast<std::size_t>(self->team->size);
   auto* copies =
       static_cast<Copies*>(std::calloc(1, sizeof(Copies) + count * threads * sizeof(std::atomic<char*>)));
-  if (copies == nullptr) no_memory();
+  if (copies == nullptr) no_memory_for_reduction();
   copies->threads = self->team->size;
   copies->count = count;
   return copies;
@@ -184,7 +184,7 @@ Copies* make_copies(Thread* self, std::size_t count) {
 Reductions* make_reductions(Copies* copies, bool shared, const ReductionItem* items, std::size_t count) {
   auto* reductions =
       static_cast<Reductions*>(std::malloc(sizeof(Reductions) + count * sizeof(ReductionItem)));
-  if (reductions == nullptr) no_memory();
+  if (reductions == nullptr) no_memory_for_reduction();
   *reductions = {copies, shared, count};
   for (std::size_t i = 0; i < count; ++i) reductions->items()[i] = items[i];
   return reductions;
@@ -199,7 +199,7 @@ char* own_copy(Thread* self, Reductions* reductions, std::size_t i) {
   const ReductionItem& item = reductions->items()[i];
   void* memory = nullptr;
   const std::size_t bytes = (item.size + kCacheLine - 1) & ~(kCacheLine - 1);
-  if (posix_memalign(&memory, kCacheLine, bytes == 0 ? kCacheLine : bytes) != 0) no_memory();
+  if (posix_memalign(&memory, kCacheLine, bytes == 0 ? kCacheLine : bytes) != 0) no_memory_for_reduction();
   copy = static_cast<char*>(memory);
   if (item.init == nullptr)
     std::memset(copy, 0, item.size);
