@@ -253,7 +253,7 @@ static void one_round(uint64_t seed) {
 int main(int argc, char** argv) {
   double seconds = 10;
   uint64_t seed = 1;
-  long most = 100000000;
+  long most = 200000000;
   for (int i = 1; i < argc; i++) {
     if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0)
       seconds = atof(argv[++i]);
