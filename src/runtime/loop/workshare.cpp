@@ -35,8 +35,8 @@ WorkShares* make_workshares(Team* team) {
   const auto members = static_cast<std::size_t>(team->capacity);
   all->reduce = static_cast<ReduceCell*>(allocate(sizeof(ReduceCell) * members, "reductions"));
   for (std::size_t i = 0; i < members; ++i) new (all->reduce + i) ReduceCell;
-  all->ranges = static_cast<StealRange*>(allocate(sizeof(StealRange) * members * kSlots, "loops"));
-  for (std::size_t i = 0; i < members * kSlots; ++i) new (all->ranges + i) StealRange;
+  all->ranges = static_cast<StealRange*>(allocate(sizeof(StealRange) * members * ranges::kSlots, "loops"));
+  for (std::size_t i = 0; i < members * ranges::kSlots; ++i) new (all->ranges + i) StealRange;
   all->memory = make_loop_memory(team);
   return all;
 }
@@ -55,15 +55,15 @@ void restart_workshares(Team* team) {
   HEARTH_ASSERT(team->size <= team->capacity, "a team of %d has room for %d", int{team->size}, team->capacity);
   all.counter.store(0, std::memory_order_relaxed);
   all.cancelled.store(0, std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < kSlots; ++i) {
+  for (std::uint32_t i = 0; i < ranges::kSlots; ++i) {
     all.exhausted[i].store(0, std::memory_order_relaxed);
     empty_slot(all.slots[i]);
     // Numbers start at 1, so that a zeroed word is about an older construct than any.
-    all.slots[i].number.store(i == 0 ? kSlots : i, std::memory_order_relaxed);
+    all.slots[i].number.store(i == 0 ? ranges::kSlots : i, std::memory_order_relaxed);
   }
   const auto members = static_cast<std::size_t>(team->capacity);
   for (std::size_t i = 0; i < members; ++i) all.reduce[i].data.store(nullptr, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < members * kSlots; ++i)
+  for (std::size_t i = 0; i < members * ranges::kSlots; ++i)
     all.ranges[i].word.store(kUnusedRange, std::memory_order_relaxed);
   restart_loop_memory(team);
 }
@@ -92,7 +92,7 @@ void free_workshares(Team* team) {
 WorkShare* enter_share(Thread* self) {
   Team* team = self->team;
   const std::uint32_t number = ++self->member->loop.shared;
-  WorkShare& share = team->workshares->slots[number % kSlots];
+  WorkShare& share = team->workshares->slots[number % ranges::kSlots];
   // Pairs with the release store in leave_share(), so that the fields are seen zeroed.
   wait_until(team->events, [&] { return share.number.load(std::memory_order_acquire) == number; });
   return &share;
@@ -101,7 +101,7 @@ WorkShare* enter_share(Thread* self) {
 void leave_share(Thread* self, WorkShare* share) {
   Team* team = self->team;
   const std::uint32_t number = share->number.load(std::memory_order_relaxed);
-  HEARTH_ASSERT(share == &team->workshares->slots[number % kSlots] &&
+  HEARTH_ASSERT(share == &team->workshares->slots[number % ranges::kSlots] &&
                     static_cast<std::int32_t>(number - self->member->loop.shared) <= 0,
                 "member %d leaves construct %u, and has met %u", self->tid, number, self->member->loop.shared);
   count_shared_write();
@@ -112,7 +112,7 @@ void leave_share(Thread* self, WorkShare* share) {
   if (left != static_cast<std::uint32_t>(team->size)) return;
   empty_slot(*share);
   count_shared_write();
-  share->number.store(number + kSlots, std::memory_order_release);  // pairs with the load in enter_share()
+  share->number.store(number + ranges::kSlots, std::memory_order_release);  // pairs with the load in enter_share()
   team->events.notify_all();
 }
 
