@@ -47,7 +47,7 @@ Outcome bind(void* begin, std::size_t bytes, int mode, const unsigned long* mask
         "mbind is refused here (%s): omp_malloc, OMP_DATA_DISTRIBUTION and the partition trait have no effect. "
         "The operating system places this memory.",
         std::strerror(error));
-  else
+  else if (error != EFAULT)  // memory that the program has unmapped is no loss
     HEARTH_WARN_ONCE("mbind failed for %zu bytes (%s): the operating system places this memory.%s", bytes,
                      std::strerror(error),
                      error == ENOMEM ? " The process has too many memory mappings (vm.max_map_count)." : "");

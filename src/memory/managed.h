@@ -38,6 +38,7 @@ struct ManagedRequest {
   std::uintptr_t tag = 0;         // the caller's; comes back with block_at()
   bool zeroed = false;
   bool huge = false;  // the unit is a huge page, for blocks of at least one
+  bool own_pages = false;  // shares no page and no policy with another block
 };
 
 /// The tag of blocks that a program has from malloc (takeover.h): a caller that finds it must not take
@@ -53,7 +54,8 @@ inline constexpr std::size_t kMostPieces = 1024;
 bool reserve_managed_range();
 
 /// A block, or null: no memory, size 0, an alignment that is no power of two, or no range of addresses to
-/// manage (ulimit -v; said once). Not for `standard` and `environment`, which are malloc's.
+/// manage (ulimit -v; said once). `standard` and `environment` are malloc's, but for a block with pages of its own, which
+/// the operating system then places.
 void* managed_allocate(const ManagedRequest& request);
 
 /// How many bytes such a block takes: a block of its slab, or whole pages. Exact; for pools.
@@ -86,5 +88,11 @@ void set_tag(void* block, std::uintptr_t tag);
 /// managed.
 inline constexpr std::size_t kMostOwnersChecked = 64;
 void check_owners(const std::uint64_t* addresses, std::size_t count);
+
+/// Whole pages of managed memory were moved: all of them to `to`, or, kUnknown, to several places. Where this is not a
+/// whole region, PageMap is asked about the region from now on; of the pages moved it has been told by whoever moved them.
+void owners_moved(placement::ByteRange pages, Location to);
+/// The range lies in a slab in part: pages there belong to several blocks.
+bool shares_pages(placement::ByteRange range);
 
 }  // namespace hearth::memory

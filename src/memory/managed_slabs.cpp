@@ -99,7 +99,7 @@ bool fits_slab(const ManagedRequest& request) {
   const Kind kind = request.what.kind;
   const bool of_one_policy = kind == Kind::coarse || kind == Kind::nearest || kind == Kind::fine ||
                              kind == Kind::interleaved;
-  return of_one_policy && request.size <= kLargestInSlab && slab_class_for(request.size, request.alignment) >= 0;
+  return of_one_policy && !request.own_pages && request.size <= kLargestInSlab && slab_class_for(request.size, request.alignment) >= 0;
 }
 
 void* allocate_in_slab(const MemoryHomes& machine, const ManagedRequest& request, Location home,

@@ -51,7 +51,7 @@ bool apply_layout(const MemoryHomes& machine, const Layout& layout, std::uint64_
   if (!machine.kernel_places || !machine.several()) return true;
   void* memory = pointer(begin);
   const std::size_t length = rounded_up(bytes, kPage);
-  const bool divided = layout.form != Layout::Form::single;
+  const bool divided = layout.form != Layout::Form::single && layout.form != Layout::Form::unknown;
   if (huge)
     madvise(memory, length, MADV_HUGEPAGE);
   else if (divided && layout.unit < kHugePage)

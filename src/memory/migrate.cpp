@@ -1,0 +1,288 @@
+// See migrate.h.
+//
+// Orders: `ended_` is counted with acq_rel, so that whoever ends the last batch sees what all others have done before he
+// tells the tables; `finished_` is stored with release after that and pairs with the acquire in done(). The counts are
+// added before `ended_` and are relaxed themselves. `next_` only deals out numbers.
+#include "memory/migrate.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "memory/areas.h"
+#include "memory/costs.h"
+#include "memory/managed.h"
+#include "memory/owners.h"
+
+namespace hearth::memory {
+namespace {
+
+using placement::ByteRange;
+
+constexpr std::size_t kBatch = kernel::kMostPagesAtOnce;
+static_assert(kBatch * kPage == kHugePage, "a huge page belongs to one batch");
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+std::uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Pages that come to the same location one after the other are noted at once.
+class Notes {
+ public:
+  void add(std::uint64_t page, Location where) {
+    if (page == range_.end && where == where_) {
+      range_.end += kPage;
+      return;
+    }
+    write();
+    range_ = {page, page + kPage};
+    where_ = where;
+  }
+  ~Notes() { write(); }
+  Notes() = default;
+  Notes(const Notes&) = delete;
+  Notes& operator=(const Notes&) = delete;
+
+ private:
+  void write() {
+    if (range_.bytes() != 0) page_map.assume(range_, where_);
+  }
+  ByteRange range_;
+  Location where_ = kUnknown;
+};
+
+// The kernel knows nothing of the places: what we say is where things are.
+void note_batch(ByteRange pages, const Targets& targets, MigrationCounts& counts) {
+  const std::int32_t locations = memory_homes().locations;
+  Notes notes;
+  for (std::uint64_t page = pages.begin; page < pages.end; page += kPage) {
+    const Location to = targets.of(page);
+    placement::Shares shares(locations);
+    where_is({page, page + kPage}, shares);
+    if (shares.at[to] == kPage)
+      ++counts.there;
+    else
+      ++(shares.unknown == kPage ? counts.untouched : counts.moved);
+    notes.add(page, to);
+  }
+}
+
+void count_stayed(int error, MigrationCounts& counts) {
+  if (error == -EBUSY)
+    ++counts.pinned;
+  else if (error == -EACCES)
+    ++counts.shared;
+  else
+    ++counts.failed;
+}
+
+// Moves `count` misplaced pages; afterwards moved[] says where they are, or why they stayed. False: refused.
+bool move_misplaced(std::size_t count, MigrationScratch& scratch) {
+  const kernel::Outcome outcome = kernel::move(scratch.pages, count, scratch.nodes, scratch.moved);
+  if (outcome == kernel::Outcome::refused) return false;
+  if (outcome == kernel::Outcome::failed) std::fill_n(scratch.moved, count, -EBUSY);
+  // Of a huge page the first address moves it, and the others find it under way: ask again about those. What is busy then
+  // is at its old place.
+  for (std::size_t i = 0; i < count;) {
+    if (scratch.moved[i] != -EBUSY) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < count && scratch.moved[end] == -EBUSY) ++end;
+    int seen[kBatch / 8];
+    end = std::min(end, i + kBatch / 8);
+    if (kernel::query(scratch.pages + i, end - i, seen) == kernel::Outcome::done)
+      for (std::size_t k = i; k < end; ++k)
+        if (seen[k - i] == scratch.nodes[k]) scratch.moved[k] = seen[k - i];
+    i = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+void MigrationCounts::add(const MigrationCounts& more) {
+  moved += more.moved;
+  there += more.there;
+  untouched += more.untouched;
+  pinned += more.pinned;
+  shared += more.shared;
+  failed += more.failed;
+  refused |= more.refused;
+}
+
+void move_batch(ByteRange pages, const Targets& targets, MigrationScratch& scratch, MigrationCounts& counts) {
+  const MemoryHomes& machine = memory_homes();
+  HEARTH_ASSERT(pages.bytes() <= kBatch * kPage, "%zu bytes in a batch", std::size_t{pages.bytes()});
+  if (!machine.kernel_places) return note_batch(pages, targets, counts);
+  const std::size_t count = pages.bytes() / kPage;
+  for (std::size_t i = 0; i < count; ++i) scratch.pages[i] = reinterpret_cast<void*>(pages.begin + i * kPage);
+  if (kernel::query(scratch.pages, count, scratch.status) != kernel::Outcome::done) {
+    counts.refused = true;
+    return;
+  }
+  std::size_t misplaced = 0;
+  int from = -1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int node = machine.node[targets.of(pages.begin + i * kPage)];
+    if (scratch.status[i] < 0 || scratch.status[i] == node) continue;
+    if (misplaced == 0) from = scratch.status[i];
+    scratch.pages[misplaced] = scratch.pages[i];
+    scratch.nodes[misplaced++] = node;
+  }
+  const std::uint64_t before = now_ns();
+  if (misplaced != 0 && !move_misplaced(misplaced, scratch)) {
+    counts.refused = true;
+    return;
+  }
+  const std::uint64_t took = now_ns() - before;
+  std::uint64_t moved = 0;
+  Notes notes;
+  for (std::size_t i = 0, m = 0; i < count; ++i) {
+    const std::uint64_t page = pages.begin + i * kPage;
+    const Location to = targets.of(page);
+    int now = scratch.status[i];
+    if (now < 0) {
+      ++counts.untouched;
+    } else if (machine.is_at(to, now)) {
+      ++counts.there;
+    } else {
+      const int after = scratch.moved[m++];
+      if (after == machine.node[to])
+        ++moved;
+      else
+        count_stayed(after, counts);
+      if (after >= 0) now = after;
+    }
+    notes.add(page, now < 0 ? kUnknown : machine.is_at(to, now) ? to : machine.location_of(now));
+  }
+  counts.moved += moved;
+  const Location source = machine.location_of(from);
+  if (moved != 0 && targets.count == 1 && source != kUnknown)
+    costs().observe_migration(source, *targets.at, moved, static_cast<double>(took));
+}
+
+Migration::~Migration() {
+  for (std::int32_t i = 0; i < count_; ++i)
+    if (parts_[i].count > 1) std::free(parts_[i].at);
+  if (parts_ != inline_) std::free(parts_);
+}
+
+bool Migration::grow() {
+  const std::int32_t room = room_ * 4;
+  auto* parts = static_cast<Part*>(std::malloc(static_cast<std::size_t>(room) * sizeof(Part)));
+  if (parts == nullptr) return false;
+  std::copy_n(parts_, count_, parts);
+  if (parts_ != inline_) std::free(parts_);
+  parts_ = parts;
+  room_ = room;
+  return true;
+}
+
+bool Migration::add_in_turn(ByteRange range, const Location* at, std::int32_t count) {
+  const MemoryHomes& machine = memory_homes();
+  HEARTH_ASSERT(next_.load(kRelaxed) == 0, "added to a migration that has begun: batch %zu", std::size_t{next_.load(kRelaxed)});
+  if (range.bytes() == 0 || count < 1 || shares_pages(range)) return false;
+  for (std::int32_t i = 0; i < count; ++i)
+    if (at[i] < 0 || at[i] >= machine.locations || machine.nearest[at[i]] == kUnknown) return false;
+  if (count_ == room_ && !grow()) return false;
+  Part part{range, batches_, nullptr, count, machine.nearest[at[0]]};
+  if (count > 1) {
+    part.at = static_cast<Location*>(std::malloc(static_cast<std::size_t>(count) * sizeof(Location)));
+    if (part.at == nullptr) return false;
+    for (std::int32_t i = 0; i < count; ++i) part.at[i] = machine.nearest[at[i]];
+  }
+  parts_[count_++] = part;
+  batches_ += (range.end - 1) / kHugePage - range.begin / kHugePage + 1;
+  return true;
+}
+
+const Migration::Part& Migration::part_of(std::uint64_t batch) const {
+  const Part* after = std::upper_bound(parts_, parts_ + count_, batch,
+                                       [](std::uint64_t n, const Part& part) { return n < part.first_batch; });
+  return *(after - 1);
+}
+
+Targets Migration::targets_of(const Part& part) {
+  return {part.count == 1 ? &part.one : part.at, part.count, part.range.begin};
+}
+
+void Migration::run(std::uint64_t batch, MigrationScratch& scratch) {
+  const MemoryHomes& machine = memory_homes();
+  const Part& part = part_of(batch);
+  const Targets targets = targets_of(part);
+  if (batch == part.first_batch && machine.kernel_places && machine.several()) {
+    // So that pages that are not there yet come from the right place.
+    auto* const begin = reinterpret_cast<void*>(part.range.begin);
+    std::uint16_t nodes[placement::kMaxLocations];
+    const std::int32_t count = std::min(targets.count, placement::kMaxLocations);
+    for (std::int32_t i = 0; i < count; ++i) nodes[i] = machine.node[targets.at[i]];
+    if (targets.count == 1)
+      kernel::prefer(begin, part.range.bytes(), nodes[0]);
+    else
+      kernel::interleave(begin, part.range.bytes(), nodes, count);
+  }
+  const std::uint64_t first = part.range.begin / kHugePage + (batch - part.first_batch);
+  const ByteRange pages = common(part.range, {first * kHugePage, (first + 1) * kHugePage});
+  MigrationCounts counts;
+  if (!refused_.load(kRelaxed)) move_batch(pages, targets, scratch, counts);
+  moved_.fetch_add(counts.moved, kRelaxed);
+  there_.fetch_add(counts.there, kRelaxed);
+  untouched_.fetch_add(counts.untouched, kRelaxed);
+  pinned_.fetch_add(counts.pinned, kRelaxed);
+  shared_.fetch_add(counts.shared, kRelaxed);
+  failed_.fetch_add(counts.failed, kRelaxed);
+  if (counts.refused) refused_.store(true, kRelaxed);
+}
+
+bool Migration::step(std::uint64_t hold_ns) {
+  const std::uint64_t begin = now_ns();
+  MigrationScratch scratch;
+  while (next_.load(kRelaxed) < batches_) {
+    const std::uint64_t batch = next_.fetch_add(1, kRelaxed);
+    if (batch >= batches_) return true;
+    run(batch, scratch);
+    if (ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == batches_) {
+      settle();
+      finished_.store(batches_, std::memory_order_release);
+    }
+    if (now_ns() - begin >= hold_ns) break;
+  }
+  return next_.load(kRelaxed) >= batches_;
+}
+
+std::uint64_t Migration::left() const {
+  const std::uint64_t next = next_.load(kRelaxed);
+  return next < batches_ ? batches_ - next : 0;
+}
+
+MigrationCounts Migration::counts() const {
+  return {.moved = moved_.load(kRelaxed),
+          .there = there_.load(kRelaxed),
+          .untouched = untouched_.load(kRelaxed),
+          .pinned = pinned_.load(kRelaxed),
+          .shared = shared_.load(kRelaxed),
+          .failed = failed_.load(kRelaxed),
+          .refused = refused_.load(kRelaxed)};
+}
+
+void Migration::settle() {
+  const MigrationCounts total = counts();
+  if (total.refused) return;
+  for (std::int32_t i = 0; i < count_; ++i) {
+    const Part& part = parts_[i];
+    const Location to = part.count == 1 && total.stayed() == 0 ? part.one : kUnknown;
+    if (owner_table.manages(part.range.begin)) owners_moved(part.range, to);
+    areas.set_home(part.range, to);
+  }
+}
+
+}  // namespace hearth::memory
