@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import agree, checks, demo, first_touch, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import agree, checks, demo, first_touch, forest, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -232,6 +232,51 @@ class Here(unittest.TestCase):
         (row,) = demo.rows(results, "pages")
         self.assertEqual([each.runtime for each in row], ["libgomp", "Hearth"])
         self.assertEqual([each.local_share for each in row], [0.2, 0.2])
+
+
+class Forest(unittest.TestCase):
+    ROWS = {row.name: row for row in forest.ROWS}
+
+    def measured(self, name, memory, binds=0, pages=0, way="hearth", **said):
+        told = {"teams": 4, "threads": 4, "bytes": 1 << 20, "counts": [{"binds": binds, "pages": pages}], **said}
+        return forest.Measured(self.ROWS[name], "gcc", way, TOPOLOGIES["4x4"], [matrix.Matrix(way, memory)] * 3, [told] * 3)
+
+    @staticmethod
+    def misses(local, all_of_them=1000):
+        """Of each of four nodes."""
+        return [[local if core == home else (all_of_them - local) // 3 for home in range(4)] for core in range(4)]
+
+    def test_a_limit_is_asked_for_only_where_the_library_has_what_it_is_about(self):
+        bad = self.measured("Nested-STREAM", self.misses(250))
+        self.assertIsNone(forest.verdict(bad, set()))
+        self.assertIn("at least 98.0 %", forest.verdict(bad, {"bubbles"}))
+        self.assertEqual(forest.verdict(self.measured("Nested-STREAM", self.misses(997)), {"bubbles"}), "")
+        rival = self.measured("Nested-STREAM", self.misses(250), way="stock")
+        self.assertIsNone(forest.verdict(rival, {"bubbles"}))
+
+    def test_pages_and_binds_are_limits_too(self):
+        name = "Twisted, 3 of 3 remote: threads move"
+        self.assertEqual(forest.verdict(self.measured(name, self.misses(1000), binds=16), {"hints"}), "")
+        self.assertIn("17 binds", forest.verdict(self.measured(name, self.misses(1000), binds=17), {"hints"}))
+        self.assertIn("1 pages", forest.verdict(self.measured(name, self.misses(1000), pages=1), {"hints"}))
+        name = "Twisted, 2 of 3 remote: announced touch"
+        self.assertEqual(forest.verdict(self.measured(name, self.misses(1000), pages=8200), {"hints"}), "")
+        self.assertIn("expected 8192", forest.verdict(self.measured(name, self.misses(1000), pages=8300), {"hints"}))
+
+    def test_the_heaviest_node_is_judged_by_the_best_balance(self):
+        name = "Zones, 16 of sizes 1 : 20"
+        even, uneven = self.misses(1000), self.misses(1000)
+        uneven[0] = [2000, 0, 0, 0]
+        self.assertEqual(forest.verdict(self.measured(name, even, lpt=1.0), {"bubbles"}), "")
+        self.assertIn("1.60 x", forest.verdict(self.measured(name, uneven, lpt=1.0), {"bubbles"}))
+
+    def test_what_was_written_is_read_again_and_newer_figures_win(self):
+        old = [self.measured("STREAM", self.misses(400), way=way) for way in ("stock", "hearth")]
+        new = [self.measured("STREAM", self.misses(1000))]
+        merged = forest.merged(forest.from_json(forest.as_json(old)), new)
+        self.assertEqual([(one.way, one.share) for one in merged], [("stock", 0.4), ("hearth", 1.0)])
+        self.assertIn("| STREAM | gcc | 40.0 % | – | 100.0 % | 0 | 0 | 1.00 × | ≥ 99.5 % | holds |",
+                      forest.table(merged, {"bubbles"}))
 
 
 class Parts(unittest.TestCase):

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 
-from . import agree, checks, demo, first_touch, las, machine, matrix, measure, parts
+from . import agree, checks, demo, first_touch, forest, las, machine, matrix, measure, parts
 from .topologies import TOPOLOGIES
 
 sys.path.append(str(parts.ROOT / "tools"))
@@ -82,6 +82,20 @@ def _parser():
     bench.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix")
     bench.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="draw the first case of each compiler, stock runtime and Hearth side by side")
     bench.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
+
+    nested = command("forest", "nested programs (bench/forest) on 4x4 and 8x1: own-node misses, binds, pages moved, rivals beside")
+    with_hearth(nested)
+    nested.add_argument("--topology", type=_named, action="append", metavar="NAME", help="only this machine; repeatable")
+    nested.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only rows of such names")
+    nested.add_argument("--compiler", action="append", choices=forest.COMPILERS, help="only its programs; repeatable")
+    nested.add_argument("--way", action="append", choices=forest.WAYS, help="only it; repeatable")
+    nested.add_argument("--samples", type=int, default=5, help="processes, of which the median counts (5)")
+    nested.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
+    nested.add_argument("--check", action="store_true", help="end with 1 if Hearth misses a row's limit")
+    nested.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix and count")
+    nested.add_argument("--reuse", type=pathlib.Path, metavar="FILE",
+                        help="take what is not measured now from what --json wrote, for the table")
+    nested.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
     execute = command("exec", "one command in one machine, its output and status")
     execute.add_argument("--topology", type=_named, default=TOPOLOGIES["8x1"], metavar="NAME")
@@ -248,6 +262,39 @@ def _agree(options):
     return 1 if options.check and any(row.apart > agree.POINTS for row in found) else 0
 
 
+def _forest(options):
+    hearth = _hearth(options.hearth)
+    rows = [row for row in forest.ROWS if options.only.search(row.name)]
+    if not rows:
+        raise parts.MissingPart("no row has such a name")
+    available = forest.features(hearth)
+    results = []
+
+    def tell(one, seconds):
+        wrong = forest.verdict(one, available)
+        print(f"  {one.title:62} {one.way:20} local {matrix.percent(one.share):>7}   binds {one.binds:5.0f}   pages {one.pages:6.0f}   "
+              f"heaviest node {one.heaviest:.2f} x   ({seconds:.1f} s){f'   MISSES: {wrong}' if wrong else ''}",
+              file=sys.stderr, flush=True)
+
+    for topology in options.topology or [TOPOLOGIES[name] for name in forest.MACHINES]:
+        results += forest.run(topology, rows, hearth, options.samples, options.compiler or forest.COMPILERS,
+                              options.way or forest.WAYS, on_measured=tell,
+                              on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"),
+                              extra=dict(item.split("=", 1) for item in options.set))
+    missed = [one for one in results if forest.verdict(one, available)]
+    if options.reuse:
+        results = forest.merged(forest.from_json(json.loads(options.reuse.read_text())), results)
+    if options.json:
+        options.json.write_text(json.dumps(forest.as_json(results)) + "\n")
+    print(forest.table(results, available), end="")
+    if options.write_docs:
+        data_page.write("forest", "Nested teams: where their memory is", "tests/numa/run forest --write-docs", "forest",
+                        forest.table(results, available))
+    for one in missed:
+        print(f"misses: {one.title}: {forest.verdict(one, available)}")
+    return 1 if options.check and missed else 0
+
+
 def _exec(options):
     result, = machine.run(options.topology, [machine.Job("exec", options.words, limit_s=options.limit)],
                           measuring=options.measure, limit_s=options.limit + machine.BOOT_LIMIT_S,
@@ -287,7 +334,7 @@ def main():
         if options.command not in ("matrix", "here", "agree"):
             parts.initramfs(parts.kernel())
             parts.qemu()
-        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "agree": _agree,
+        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "agree": _agree, "forest": _forest,
                   "prepare": _prepare,
                   "demo": lambda options: demo.virtual(_hearth(options.hearth), options.svg),
                   "here": lambda options: demo.here(_hearth(options.hearth), options.svg)}[options.command](options)
@@ -297,6 +344,6 @@ def main():
     except KeyboardInterrupt:
         print("numa: interrupted", file=sys.stderr)
         return 130
-    if options.command in ("test", "bench"):
+    if options.command in ("test", "bench", "forest"):
         parts.say(f"{time.monotonic() - start:.0f} s in all")
     return status
