@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/judge.h"
 #include "cli/output.h"
 #include "cli/rank.h"
@@ -40,26 +40,29 @@ void read_file(const std::filesystem::path& path, Recorded& all) {
   std::string line;
   Process process;
   while (std::getline(lines, line)) {
-    const auto item = nlohmann::json::parse(line, nullptr, false);
+    const Json item = Json::parse(line);
     if (!item.is_object()) continue;  // the last line of a process that was killed
     if (item.contains("without")) {
-      process.without = item["without"];
-      process.unwatched = item["unwatched"];
-      process.system_calls = item["system_calls"] != 0;
+      process.without = item.get("without").natural();
+      process.unwatched = item.get("unwatched").natural();
+      process.system_calls = item.get("system_calls").natural() != 0;
       process.ended = true;
       all.processes.push_back(std::move(process));
       process = {};  // the same process may have become another program
       continue;
     }
     Execution execution;
-    const Function function{item["module"], item["offset"]};
+    const Function function{item.get("module").text(), item.get("offset").natural()};
     execution.function = fmt::format("{}+{:#x}", function.module, function.offset);
     all.functions.emplace(execution.function, function);
-    execution.blind = item["blind"] != 0;
-    for (const auto& range : item["ranges"])
-      execution.ranges.push_back({range[0], range[1], range[2], range[3], range[4], range[5] != 0});
-    for (const auto& touched : item["touched"]) {
-      const std::uint64_t first = touched[0], pages = touched[1], bits = touched[2];
+    execution.blind = item.get("blind").natural() != 0;
+    for (const Json& range : item.get("ranges").elements()) {
+      const auto figure = [&](std::size_t i) { return range.at(i).natural(); };
+      execution.ranges.push_back({figure(0), figure(1), figure(2), figure(3), figure(4), figure(5) != 0});
+    }
+    for (const Json& touched : item.get("touched").elements()) {
+      const std::uint64_t first = touched.at(0).natural(), pages = touched.at(1).natural(),
+                          bits = touched.at(2).natural();
       execution.touched.push_back(
           {{first, first + pages}, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
     }
@@ -89,11 +92,11 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{} KiB", bytes >> 10);
 }
 
-nlohmann::ordered_json as_json(const Finding& finding) {
-  nlohmann::ordered_json out;
+Json as_json(const Finding& finding) {
+  Json out;
   out["tasks"] = finding.tasks;
   out["most_bytes"] = finding.most_bytes;
-  out["examples"] = nlohmann::ordered_json::array();
+  out["examples"] = Json::array();
   for (const Pages& pages : finding.examples)
     out["examples"].push_back({{"address", fmt::format("{:#x}", pages.first * kCheckedPage)},
                                {"bytes", (pages.last - pages.first) * kCheckedPage}});
@@ -142,10 +145,10 @@ void print_text(const std::map<std::string, Verdict>& verdicts, const std::map<s
 /// False when it cannot be written.
 bool print_json(const std::map<std::string, Verdict>& verdicts, const std::map<std::string, Name>& names,
                 const Recorded& all, const Totals& totals, const std::string& path) {
-  nlohmann::ordered_json out;
-  out["functions"] = nlohmann::ordered_json::array();
+  Json out;
+  out["functions"] = Json::array();
   for (const auto& [key, verdict] : verdicts) {
-    nlohmann::ordered_json one;
+    Json one;
     const Name& name = names.at(key);
     one["function"] = name.function;
     one["source"] = name.source;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include "base/options.h"
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/output.h"
 #include "cli/spelling.h"
 #include "runtime/settings/settings.h"
@@ -41,9 +41,9 @@ Row make_row(const OptionReader& given, const rt::Settings& settings, OptionId i
 }
 
 void print_json(const std::vector<Row>& rows) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  Json out = Json::array();
   for (const Row& row : rows) {
-    nlohmann::ordered_json item;
+    Json item;
     item["name"] = row.option->name;
     item["value"] = row.value;
     item["source"] = row.source;
@@ -52,15 +52,14 @@ void print_json(const std::vector<Row>& rows) {
     item["default"] = row.option->fallback;
     item["legal"] = row.option->legal;
     item["meaning"] = row.option->meaning;
-    auto aliases = nlohmann::ordered_json::array();
+    Json aliases = Json::array();
     ListReader reader(row.option->aliases, ' ');
     std::string_view alias;
     while (!row.option->aliases.empty() && reader.next(alias)) aliases.push_back(alias);
     item["aliases"] = aliases;
     out.push_back(item);
   }
-  // A value may be any bytes; those that are no UTF-8 are shown replaced rather than refused.
-  put(stdout, "{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  put(stdout, "{}\n", out.dump(2));
 }
 
 void print_wrapped(std::string_view text, std::size_t indent, std::size_t width) {

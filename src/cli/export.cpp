@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "cli/json.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
@@ -39,10 +39,7 @@ class Output {
 
   template <typename... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    if (error_ != 0) return;
-    buffer_.clear();
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
-    if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) error_ = errno;
+    print_formatted(format, fmt::make_format_args(args...));
   }
   /// False, and said, when something could not be written.
   bool close() {
@@ -55,6 +52,13 @@ class Output {
   }
 
  private:
+  void print_formatted(fmt::string_view format, fmt::format_args arguments) {
+    if (error_ != 0) return;
+    buffer_.clear();
+    fmt::vformat_to(std::back_inserter(buffer_), format, arguments);
+    if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) error_ = errno;
+  }
+
   std::string path_;
   std::FILE* file_;
   int error_ = 0;
@@ -155,10 +159,6 @@ bool load(RecordingFile& file, Timeline& out, Progress& progress) {
   return good && file.wrong().empty();
 }
 
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
-
 std::string micro(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 bool write_perfetto(RecordingFile& file, const Timeline& all, const std::string& path, Progress& progress) {
@@ -166,15 +166,15 @@ bool write_perfetto(RecordingFile& file, const Timeline& all, const std::string&
   out.print("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   for (std::size_t i = 0; i < all.processes.size(); ++i)
     out.print("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}},\n", i + 1,
-              quoted(fmt::format("{} ({})", all.processes[i].second, all.processes[i].first)));
+              json_quoted(fmt::format("{} ({})", all.processes[i].second, all.processes[i].first)));
   for (const ThreadRow& thread : all.threads)
     out.print(
         "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{} {}\"}}}},\n",
         thread.process + 1, thread.number, thread.type, thread.number);
   std::vector<std::string> constructs;
-  for (const std::string& name : all.constructs) constructs.push_back(quoted(name));
+  for (const std::string& name : all.constructs) constructs.push_back(json_quoted(name));
   std::vector<std::string> waits;
-  for (const std::string& name : all.waits) waits.push_back(quoted(name));
+  for (const std::string& name : all.waits) waits.push_back(json_quoted(name));
   std::uint64_t done = 0;
   for (const Piece& piece : all.pieces) {
     progress.update(++done, all.pieces.size());

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/output.h"
 #include "sim/cost/parameters.h"
 #include "topology/current.h"
@@ -77,7 +77,7 @@ int check_models(const std::vector<std::string>& files) {
 
 int list_models(bool json) {
   const std::vector<std::string> folders = topology::model_folders();
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   const std::vector<std::string> names = topology::models_in(folders);
   if (names.empty()) {
     std::string searched;

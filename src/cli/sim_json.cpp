@@ -4,15 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/json.h"
 #include "cli/sim_advice.h"
 #include "cli/sim_report.h"
 
 namespace hearth::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json band_json(const std::vector<double>& values) {
   const sim::Band band = sim::band_of(values);
@@ -68,7 +65,7 @@ Json advice_json(const sim::Workload& workload, const sim::Searched& searched) {
 std::string results_json(const SimRequest& request, const Study& study, const sim::Sweep& sweep) {
   Json json;
   json["program"] = study.workload.name;
-  json["settings"] = request.settings;
+  json["settings"] = Json::array(request.settings);
   json["tasks"] = study.workload.tasks.size() - 1;
   json["allocations"] = std::count_if(study.workload.regions.begin(), study.workload.regions.end(),
                                       [](const sim::Region& region) { return region.distributed && region.advisable; });
@@ -84,8 +81,9 @@ std::string results_json(const SimRequest& request, const Study& study, const si
   json["allocations_before"] = request.allocations_before;
   json["seeds"] = request.draws;
   json["first_seed"] = request.first_seed;
-  json["ranges"] = request.nominal ? std::vector<std::string>() : study.model.parameters.ranges();
-  json["draws"] = sweep.units;
+  json["ranges"] = request.nominal ? Json::array() : Json::array(study.model.parameters.ranges());
+  json["draws"] = Json::array();
+  for (const std::vector<double>& draw : sweep.units) json["draws"].push_back(Json::array(draw));
   if (request.advise) json["advice"] = advice_json(study.workload, study.advice);
   json["ways"] = Json::array();
   for (std::size_t way = 0; way < study.ways.size(); ++way) {

@@ -2,15 +2,13 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/json.h"
 #include "cli/topo.h"
 #include "cli/topo_words.h"
 
 namespace hearth::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using topology::CacheDomain;
 using topology::Core;
 using topology::Location;
@@ -40,7 +38,7 @@ void add_allowed(const Machine& machine, Json& json) {
   allowed["cpus_from"] = affinity_source(machine);
   allowed["memory_nodes"] = machine.memory_nodes.list();
   allowed["memory_nodes_from"] = memory_source(machine);
-  allowed["quota"] = nullptr;
+  allowed["quota"] = Json();
   if (machine.quota.limited()) {
     allowed["quota"] = {{"cpus", machine.quota.cpus()},
                         {"quota_us", machine.quota.quota_us},
@@ -87,7 +85,7 @@ void add_caches_and_cores(const Machine& machine, Json& json) {
                                          {"cpus", llc.cpus.list()},
                                          {"allowed", llc.usable.list()},
                                          {"package", llc.package},
-                                         {"nodes", llc.nodes}});
+                                         {"nodes", Json::array(llc.nodes)}});
   }
   json["core_kinds"] = Json::array();
   for (const topology::CoreKind& kind : machine.kinds) {

@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
+#include "cli/json.h"
 #include "cli/output.h"
 #include "cli/rank.h"
 
@@ -32,18 +32,16 @@ Served read_report(const std::string& path) {
   std::ifstream lines(path);
   std::string line;
   while (std::getline(lines, line)) {
-    const auto item = nlohmann::json::parse(line, nullptr, false);
+    const Json item = Json::parse(line);
     if (!item.is_object()) {
       say("a process left a line that cannot be read in the verification file: {}", line);
       continue;
     }
     ++served.processes;
-    served.regions += item.value("regions", std::uint64_t{0});
-    served.tasks += item.value("tasks", std::uint64_t{0});
-    for (const auto& path_of : item.value("foreign", std::vector<std::string>()))
-      served.foreign.insert(path_of);
-    for (const auto& path_of : item.value("mapped", std::vector<std::string>()))
-      served.mapped.insert(path_of);
+    served.regions += item.get("regions").natural();
+    served.tasks += item.get("tasks").natural();
+    for (const Json& path_of : item.get("foreign").elements()) served.foreign.insert(path_of.text());
+    for (const Json& path_of : item.get("mapped").elements()) served.mapped.insert(path_of.text());
   }
   return served;
 }
@@ -70,11 +68,11 @@ bool report_served(const Served& served, const Program& program, const std::stri
   }
   for (const std::string& path : served.mapped) say("mapped but not used: {}", path);
   if (!json_file.empty()) {
-    nlohmann::ordered_json out;
+    Json out;
     out["regions"] = served.regions;
     out["tasks"] = served.tasks;
-    out["foreign"] = served.foreign;
-    out["mapped"] = served.mapped;
+    out["foreign"] = Json::array(served.foreign);
+    out["mapped"] = Json::array(served.mapped);
     out["processes"] = served.processes;
     if (const std::string rank = job_rank(); !rank.empty()) out["rank"] = std::strtoull(rank.c_str(), nullptr, 10);
     out["ok"] = good;
