@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "base/log.h"
+#include "base/bubbles.h"
 #include "base/policies.h"
 
 namespace hearth {
@@ -56,6 +57,16 @@ constexpr std::string_view kPolicyMeanings = "Where a task goes that is ready, a
 #undef HEARTH_POLICY
     ;
 
+constexpr Alternatives<64> kLegalBubbles(kBubbleNames);
+
+constexpr std::string_view kBubbleMeanings =
+    "Where the threads of a team run that the user has not placed (OMP_PLACES, OMP_PROC_BIND, KMP_AFFINITY), on a machine with "
+    "several NUMA nodes. A nested team runs beside the thread that forks it."
+#define HEARTH_BUBBLES(above, inside, word, meaning) " With " word " " meaning
+#include "base/bubbles.def"
+#undef HEARTH_BUBBLES
+    ;
+
 // clang-format off
 constexpr O kOptions[] = {
     // ---- Hearth
@@ -68,6 +79,12 @@ constexpr O kOptions[] = {
                 "this folder. Set by hearth check."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
      .fallback = kPolicyNames[0], .legal = kLegalPolicies.view(), .meaning = kPolicyMeanings},
+    {.id = Id::hearth_bubbles, .name = "HEARTH_BUBBLES", .type = O::word, .trusted_only = true,
+     .fallback = kBubbleNames[0], .legal = kLegalBubbles.view(), .meaning = kBubbleMeanings},
+    {.id = Id::hearth_seats, .name = "HEARTH_SEATS", .type = O::word, .trusted_only = true,
+     .fallback = "llc", .legal = "node, llc or core",
+     .meaning = "The CPUs that a thread placed by HEARTH_BUBBLES may use: those of its NUMA node, of its last-level cache, "
+                "or of its core."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
      .meaning = "When policy locality sends a task to its data. gain: if the shorter distance saves more time than "

@@ -5,12 +5,13 @@
 
 #include "base/log.h"
 #include "memory/owners.h"
+#include "runtime/binding/locations.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/process.h"
 #include "runtime/tools/check.h"
 #include "topology/current.h"
-#include "topology/system_root.h"
 
 namespace hearth::rt {
 namespace {
@@ -24,11 +25,13 @@ policy::MachineTables* make_tables() {
   return tables;
 }
 
-// Where the threads of a pretended machine are: on the place they are bound to, else dealt round.
+// Where the threads of a pretended machine are: on their seat or the place they are bound to, else dealt round.
 Location pretended_location() {
   Thread* self = Thread::current_or_null();
   const std::int32_t count = memory::memory_homes().locations;
   if (self == nullptr || self->member == nullptr) return 0;
+  const Location seat = location_of_seat(self->member->seat);
+  if (seat >= 0 && seat < count) return seat;
   const std::int32_t place = self->member->place;
   if (place >= 0) {
     Location found = placement::kUnknown;
@@ -42,12 +45,6 @@ Location pretended_location() {
     if (found >= 0 && found < count) return found;
   }
   return static_cast<Location>(static_cast<std::int64_t>(self->tid) * count / self->team->size);
-}
-
-// One read decides whether the machine has to be looked at, which takes milliseconds on large ones.
-bool kernel_has_several_nodes() {
-  topology::CpuMask nodes;
-  return topology::SystemRoot().read_list("/sys/devices/system/node/online", nodes) && nodes.count() > 1;
 }
 
 }  // namespace
@@ -69,10 +66,7 @@ bool several_locations() {
   if (check::on) return true;  // footprints are what it is about
   const policy::TaskPolicy& policy = *process.policy;
   if (policy.deals_here_always() || policy.one_queue()) return false;
-  const Settings& s = settings();
-  if (s.machine.empty() && !s.llc_locations && !kernel_has_several_nodes()) return false;
-  const memory::MemoryHomes& homes = memory::memory_homes();
-  if (!homes.several()) return false;
+  if (!has_several_locations()) return false;
   if (const std::size_t all = topology::machine().locations.size(); all > placement::kMaxLocations)
     HEARTH_WARN_ONCE("this machine has %zu locations, and Hearth knows %d at most: tasks are dealt to these.",
                      all, placement::kMaxLocations);

@@ -1,6 +1,7 @@
 // Runs in the child, where there is one thread: nothing here needs synchronisation.
 #include "runtime/process/fork_child.h"
 
+#include "runtime/bubbles/seats.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/state/fork_word.h"
 #include "runtime/state/process.h"
@@ -21,6 +22,7 @@ void lose_workers(Team* team) {
   team->size = 1;
   team->flat = true;
   team->placement = {};
+  forget_seats_of(team);
   team->reserved = 0;
   team->group_reserved.store(0, std::memory_order_relaxed);
   team->dismissed.store(0, std::memory_order_relaxed);
@@ -45,6 +47,7 @@ void lose_workers(Team* team) {
 // workers that are gone.
 void in_fork_child() {
   forget_pool();
+  forget_seats();
   reset_thread_table();
   free_deep_nests_after_fork();
   for_each_thread(

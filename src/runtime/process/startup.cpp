@@ -17,6 +17,7 @@
 #include "policy/task_policy.h"
 #include "policy/tuning.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/team/implicit_task.h"
 #include "runtime/locality/machine_view.h"
@@ -167,6 +168,7 @@ void start_runtime() {
   init_affinity();
   check::start();
   process.several_locations = several_locations();
+  init_seats();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);

@@ -13,10 +13,12 @@
 
 #include <string_view>
 
+#include "base/bubbles.h"
 #include "base/options.h"
 #include "base/policies.h"
 #include "placement/distribution.h"
 #include "policy/task_policy.h"
+#include "topology/levels.h"
 
 namespace hearth::rt {
 
@@ -37,6 +39,8 @@ enum class Policy : std::uint8_t {
 #include "base/policies.def"
 #undef HEARTH_POLICY
 };
+inline constexpr std::string_view kSeatNames[] = {"llc", "node", "core"};
+inline constexpr topology::Level kSeatLevels[] = {topology::llc_level, topology::node_level, topology::core_level};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
 inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
 inline constexpr std::int32_t kVicinities[] = {0, 1, 4, 8, 16};                  // as policy::Choices
@@ -71,6 +75,8 @@ struct Settings {
   std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
   int task_cutoff = 256;                 // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;              // HEARTH_MACHINE: empty for the real one; topology parses
+  std::int32_t bubbles = 0;              // HEARTH_BUBBLES: an index of kBubbleNames
+  std::int32_t seats = 0;                // HEARTH_SEATS: an index of kSeatNames
   bool llc_locations = false;            // HEARTH_LOCATION: last-level caches instead of nodes
   const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null

@@ -80,7 +80,9 @@ struct alignas(kCacheLinePair) Member {
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
-  std::uint32_t placing = 0;                      // which decision of place_team() the place comes from
+  std::uint32_t placing = 0;                      // which decision of place_team() or seat_team() it comes from
+  std::int32_t entity = -1;                       // in the tree of bubbles (bubbles/seats.h); -1: it is not there
+  std::int32_t seat = -1;                         // its place in the PlaceTree; -1: it may run anywhere
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
@@ -138,6 +140,14 @@ struct Team {
     friend bool operator==(const Placement&, const Placement&) = default;
   } placement;
   std::uint32_t placement_number = 0;  // which decision that was
+  /// For what the members' seats were planned last.
+  struct Seating {
+    std::int32_t size = 0;
+    std::int32_t planned = 0;  // the size that the plan was made for
+    std::uint32_t plan = 0;    // the last plan of any team that this one has seen
+    friend bool operator==(const Seating&, const Seating&) = default;
+  } seating;
+  std::int32_t bubble = -1;  // in the tree of bubbles; -1: it is not there
   // Threads beyond the primary that this region holds of its contention group's thread limit, and for a team
   // around an initial task: how many all regions of the group hold together.
   std::int32_t reserved = 0;

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/state/process.h"
@@ -43,6 +44,7 @@ Member* make_member(Team* team, std::int32_t tid) {
 
 void free_team(Team* team) {
   wait_for_outside_fulfillers();
+  leave_seats(team);
   HEARTH_ASSERT_INVARIANT(team->parent_member == nullptr || queued_tasks(team) == 0,
                           "%u tasks are lost with a team of %d", queued_tasks(team), team->capacity);
   for (int i = 0; i < team->capacity; ++i) {
@@ -81,13 +83,17 @@ Team* make_team(Thread* self, std::int32_t capacity) {
   return team;
 }
 
+void make_members(Team* team, std::int32_t size) {
+  for (std::int32_t tid = team->staffed; tid < size; ++tid)
+    if (team->members[tid] == nullptr) team->members[tid] = make_member(team, tid);
+}
+
 std::int32_t staff_team(Team* team, std::int32_t size, void* (*worker)(void*)) {
   HEARTH_ASSERT(size <= team->capacity && team->staffed >= 1, "%d of %d members have a thread, %d are wanted",
                 team->staffed, team->capacity, size);
   while (team->staffed < size) {
-    const std::int32_t tid = team->staffed;
-    if (team->members[tid] == nullptr) team->members[tid] = make_member(team, tid);
-    Member* member = team->members[tid];
+    make_members(team, team->staffed + 1);
+    Member* member = team->members[team->staffed];
     member->seen_go = team->fork.go.load(std::memory_order_relaxed);
     if (!hire(member, worker)) return team->staffed;
     ++team->staffed;

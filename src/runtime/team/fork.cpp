@@ -9,11 +9,13 @@
 #include "base/log.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/team/implicit_task.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/state/region.h"
 #include "runtime/loop/workshare.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/wait.h"
 #include "runtime/team/barrier.h"
@@ -128,6 +130,33 @@ void check_before_fork([[maybe_unused]] Thread* self, [[maybe_unused]] Team* tea
 
 }  // namespace
 
+namespace {
+
+// The seats come before the threads, so that new ones begin, with their stacks, where they are to run. Returns the size reached.
+[[gnu::noinline]] std::int32_t seat_and_staff(Thread* self, Team* team, std::int32_t size) {
+  make_members(team, size);
+  seat_team(self, team, size);
+  if (team->staffed >= size) return size;
+  const std::int32_t reached = staff_team(team, size, worker_main);
+  if (reached < size) seat_team(self, team, reached);
+  return reached;
+}
+
+inline void fill(ForkLine& line, const Region& region) {
+  line.is_kmp = region.is_kmp;
+  line.argc = region.argc;
+  line.function = region.function;
+  if (region.is_kmp) {
+    line.argv = region.argv;
+    if (region.argc <= ForkLine::kInlineArgs)
+      for (int i = 0; i < region.argc; ++i) line.args[i] = region.argv[i];
+  } else {
+    line.data = region.data;
+  }
+}
+
+}  // namespace
+
 Team* begin_region(Thread* self, const Region& region) {
   // The last region's workers hold the line while they wait; fetching it takes as long as all that follows.
   if (const Team* last = self->member->hot_child) prefetch_to_write(&last->fork);
@@ -139,7 +168,10 @@ Team* begin_region(Thread* self, const Region& region) {
   if (limited) size = reserve(self, size);
   const std::int32_t reserved = limited ? size - 1 : 0;
   Team* team = team_for(self, size);
-  if (HEARTH_UNLIKELY(team->staffed < size)) size = staff_team(team, size, worker_main);
+  if (HEARTH_UNLIKELY(process.seats_teams))
+    size = seat_and_staff(self, team, size);
+  else if (HEARTH_UNLIKELY(team->staffed < size))
+    size = staff_team(team, size, worker_main);
   if (HEARTH_UNLIKELY(reserved != 0)) {
     if (reserved > size - 1) give_back(self, reserved - (size - 1));
     team->reserved = size - 1;
@@ -181,16 +213,7 @@ Team* begin_region(Thread* self, const Region& region) {
 
   if (events::active()) events::region_published(self, team, region);
   ForkLine& line = team->fork;
-  line.is_kmp = region.is_kmp;
-  line.argc = region.argc;
-  line.function = region.function;
-  if (region.is_kmp) {
-    line.argv = region.argv;
-    if (region.argc <= ForkLine::kInlineArgs)
-      for (int i = 0; i < region.argc; ++i) line.args[i] = region.argv[i];
-  } else {
-    line.data = region.data;
-  }
+  fill(line, region);
   ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
   // Pairs with the acquire loads of `go` in serve_team() (worker.cpp).
   line.go.store(ForkWord::region(epoch, size).bits, std::memory_order_release);

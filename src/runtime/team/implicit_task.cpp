@@ -1,9 +1,11 @@
 #include "runtime/team/implicit_task.h"
 
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/locality/dealing.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/loop/workshare.h"
+#include "runtime/state/process.h"
 #include "runtime/task/finish.h"
 
 namespace hearth::rt {
@@ -37,6 +39,7 @@ void begin_implicit_task(Thread* self, Member* member) {
 
 void move_to_place(Thread* self, Member* member) {
   take_place(self, member);
+  if (process.seats_teams) take_seat(self, member);
   if (member->team->locality != nullptr) locate(self, member);
 }
 

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "policy/tuning.h"
+#include "runtime/bubbles/seats.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
@@ -36,10 +37,39 @@ constinit Pool pool;
   return count;
 }
 
+// Under the lock.
+bool may_start_one_more() {
+  return pool.started + 1 < contention.cpus && settings().device_thread_limit <= 0 && pool.refused_until == 0;
+}
+
+// Under the lock. A thread that is where the new member will be: its stack and its slabs are there. Else any, unless there are
+// CPUs for more threads; null: none.
+Thread* take_idle(placement::Location wanted) {
+  Thread** link = &pool.idle;
+  if (wanted >= 0) {
+    while (*link != nullptr && location_of_seat((*link)->bound_seat) != wanted) link = &(*link)->next_idle;
+    if (*link == nullptr && may_start_one_more()) return nullptr;
+    if (*link == nullptr) link = &pool.idle;
+  }
+  Thread* thread = *link;
+  if (thread != nullptr) *link = thread->next_idle;
+  return thread;
+}
+
+// On the CPUs of its seat from the first moment, or the stack would be elsewhere.
+void give_seat(pthread_attr_t* attr, Thread* thread, std::int32_t seat) {
+  unsigned long mask[1024 / sizeof(unsigned long)];
+  const std::size_t bytes = mask_of_seat(seat, mask, sizeof mask);
+  if (bytes == 0) return;
+  if (pthread_attr_setaffinity_np(attr, bytes, reinterpret_cast<const cpu_set_t*>(mask)) == 0) thread->bound_seat = seat;
+}
+
 // A thread with the signals of the program blocked: its handlers run on its own threads.
-int start_thread(Thread* thread, void* (*worker)(void*)) {
+int start_thread(Thread* thread, std::int32_t seat, void* (*worker)(void*)) {
   pthread_attr_t attr;
   pthread_attr_init(&attr);
+  thread->bound_seat = placement::kNoPlace;
+  if (seat >= 0) give_seat(&attr, thread, seat);
   pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   if (process.stack_size != 0) {
     if (pthread_attr_setstacksize(&attr, process.stack_size) != 0)
@@ -59,6 +89,11 @@ int start_thread(Thread* thread, void* (*worker)(void*)) {
     pthread_attr_setstacksize(&attr, stack_size_of_threads());
     error = pthread_create(&thread->handle, &attr, worker, thread);
   }
+  if (error == EINVAL && thread->bound_seat >= 0) {  // its CPUs are no longer ours
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    return start_thread(thread, placement::kNoPlace, worker);
+  }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   pthread_attr_destroy(&attr);
   return error;
@@ -70,10 +105,8 @@ bool hire(Member* member, void* (*worker)(void*)) {
   Thread* thread = nullptr;
   {
     LockGuard guard(pool.lock);
-    thread = pool.idle;
-    if (thread != nullptr) {
-      pool.idle = thread->next_idle;
-    } else {
+    thread = take_idle(location_of_seat(member->seat));
+    if (thread == nullptr) {
       const std::int32_t limit = settings().device_thread_limit;
       if (limit > 0 && pool.started + 1 >= limit) {
         HEARTH_WARN_ONCE("KMP_DEVICE_THREAD_LIMIT=%d is reached; teams are smaller than requested.", limit);
@@ -100,7 +133,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
     thread->parked.notify_one();
     return true;
   }
-  const int error = start_thread(thread, worker);
+  const int error = start_thread(thread, member->seat, worker);
   if (error == 0) return true;
   HEARTH_WARN_ONCE(
       "cannot start another thread (pthread_create: %s). The program goes on with smaller teams. "

@@ -1,6 +1,6 @@
 // Last-level caches as locations: tasks run at the cache that their data was given to, or at the nearest one
 // that has a thread; that of its node, if there is one. Idle threads of other caches leave them alone.
-// env: HEARTH_MACHINE=epyc-nps4x2 HEARTH_LOCATION=llc HEARTH_POLICY=home-cache HEARTH_VICINITY=1
+// env: HEARTH_BUBBLES=off HEARTH_MACHINE=epyc-nps4x2 HEARTH_LOCATION=llc HEARTH_POLICY=home-cache HEARTH_VICINITY=1
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>

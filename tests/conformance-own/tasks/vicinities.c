@@ -1,7 +1,7 @@
 // Policy home-cache with vicinities of one home cache: each task runs at the home of its data, or at the
 // nearest one that has a thread; tasks without data, and with data that is spread evenly, stay with the
 // thread that makes them.
-// env: HEARTH_MACHINE=tilepro64 HEARTH_POLICY=home-cache HEARTH_VICINITY=1
+// env: HEARTH_BUBBLES=off HEARTH_MACHINE=tilepro64 HEARTH_POLICY=home-cache HEARTH_VICINITY=1
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
