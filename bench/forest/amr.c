@@ -87,10 +87,10 @@ static void bring(struct block* block, int threads) {
   {
     const struct forest_range part = forest_part(block->cells, omp_get_thread_num(), omp_get_num_threads());
     const size_t bytes = (part.end - part.begin) * sizeof(word);
-    hearth_mem_attach(block->now + part.begin, bytes, HEARTH_THREAD, HEARTH_READ, 1);
-    hearth_mem_attach(block->next + part.begin, bytes, HEARTH_THREAD, HEARTH_WRITE, 1);
     hearth_mem_next_touch(block->now + part.begin, bytes, HEARTH_TOUCH_ANNOUNCED);
     hearth_mem_next_touch(block->next + part.begin, bytes, HEARTH_TOUCH_ANNOUNCED);
+    hearth_mem_attach(block->now + part.begin, bytes, HEARTH_THREAD, HEARTH_READ, 1);
+    hearth_mem_attach(block->next + part.begin, bytes, HEARTH_THREAD, HEARTH_WRITE, 1);
   }
 }
 

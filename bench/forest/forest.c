@@ -230,8 +230,11 @@ static void print_text(void) {
   for (int i = 0; i < row_count; ++i) {
     qsort(rows[i].seconds, (size_t)repeats, sizeof(double), ascending);
     const double best = rows[i].seconds[0], median = rows[i].seconds[repeats / 2], worst = rows[i].seconds[repeats - 1];
-    printf("%-12s %9.0f-%.0f MB/s worst-best, median %.0f\n", rows[i].name, rows[i].bytes / worst / 1e6,
-           rows[i].bytes / best / 1e6, rows[i].bytes / median / 1e6);
+    if (rows[i].bytes == 0)
+      printf("%-12s %9.2f-%.2f us worst-best, median %.2f\n", rows[i].name, worst * 1e6, best * 1e6, median * 1e6);
+    else
+      printf("%-12s %9.0f-%.0f MB/s worst-best, median %.0f\n", rows[i].name, rows[i].bytes / worst / 1e6,
+             rows[i].bytes / best / 1e6, rows[i].bytes / median / 1e6);
   }
   for (int i = 0; i < told_count; ++i) printf("%s %.3f\n", told[i].name, told[i].value);
   for (int i = 0; counting && i < repeats; ++i)

@@ -45,7 +45,7 @@ int forest_main(int argc, char** argv, const struct forest_program* program);
 void forest_begin(void);
 void forest_end(void);
 
-/// `row` took `seconds` for `bytes`, in this repetition. `row` is a literal.
+/// `row` took `seconds` for `bytes`, in this repetition; bytes 0: what counts is the time itself. `row` is a literal.
 void forest_time(const char* row, double bytes, double seconds);
 /// A figure of its own in the output, such as the best balance that there is; the last one of its name counts.
 void forest_tell(const char* name, double value);

@@ -9,8 +9,10 @@
 //   mixed    threads go there, and the vector that was local follows
 //   all, read, written   the remote vectors, or one of them, move to the threads; --when says when and how
 // Where the runtime has no such calls every plan is `stay`.
+#include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hints.h"
 #include "vectors.h"
@@ -39,24 +41,25 @@ static struct part part_of(word* vector, size_t length, int me, int of) {
   return (struct part){vector + range.begin, (range.end - range.begin) * sizeof(word)};
 }
 
+// Memory that is there already is no failure.
 static void expect(int status, const char* call) {
-  if (status != 0) forest_fail("%s gave %d", call, status);
+  if (status != 0 && errno != EALREADY) forest_fail("%s: %s", call, strerror(errno));
 }
 
 static void attach(struct part part, int who, int access) {
   expect(hearth_mem_attach(part.begin, part.bytes, who, access, forest.passes), "hearth_mem_attach");
 }
 
-// The caller's part of this vector comes to the caller.
+// The caller's part of this vector comes to the caller: now, or when it touches it, which an attachment announces.
 static void fetch(struct part part, int access) {
   if (options[kMove].value == kNow) {
     expect(hearth_mem_migrate(part.begin, part.bytes, hearth_location()), "hearth_mem_migrate");
     return;
   }
   const bool trap = options[kMove].value == kTrap;
-  if (!trap) attach(part, HEARTH_THREAD, access);  // who will touch it
   expect(hearth_mem_next_touch(part.begin, part.bytes, trap ? HEARTH_TOUCH_TRAP : HEARTH_TOUCH_ANNOUNCED),
          "hearth_mem_next_touch");
+  if (!trap) attach(part, HEARTH_THREAD, access);
 }
 
 // Each member of a team, for its part of what it will use. The last call puts in force what was said, when all have.

@@ -7,5 +7,5 @@ series    the rounds: who runs when, the progress line, what happens on Ctrl-C
 stats     medians, paired ratios, bootstrap intervals (no I/O)
 verdict   the limits and which rows miss them (no I/O)
 report    the table for the terminal, for the docs, the JSON
-main      the command line; scaling, quota, variants, instructions and agreement are measurements of their own
+main      the command line; scaling, quota, variants, instructions, forest and agreement are measurements of their own
 """

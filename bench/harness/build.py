@@ -79,6 +79,16 @@ def las_program(name):
     return output
 
 
+def forest_program(name, compiler):
+    """A program of bench/forest."""
+    output = OUTPUT / "bin" / f"forest-{name}.{compiler}"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    sources = [f"forest/{part}.c" for part in (name, "forest", "counts")]
+    flags = [*FLAGS, "-D_GNU_SOURCE", f"-I{ROOT / 'tests' / 'numa'}", f"-I{ROOT / 'include'}"]
+    _build([_compiler(compiler), *flags, "-fopenmp", *sources, "-o", str(output), "-lm"], sources, output)
+    return output
+
+
 def plain_program(name):
     output = OUTPUT / "bin" / name
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -5,11 +5,11 @@ import pathlib
 import random
 import sys
 
-from . import agreement, build, instructions, jobs, quota, report, runtimes, sample, scaling, series, variants, verdict
+from . import agreement, build, forest, instructions, jobs, quota, report, runtimes, sample, scaling, series, variants, verdict
 
 SECTIONS = ("overhead", "tasks", "startup")
 OTHERS = {"scaling": scaling.run, "quota": quota.run, "instructions": instructions.run, "policies": variants.policies,
-          "distribute": variants.distributions, "before": variants.before, "agreement": agreement.run}
+          "distribute": variants.distributions, "before": variants.before, "agreement": agreement.run, "forest": forest.run}
 
 
 def parse(arguments):
@@ -47,7 +47,7 @@ def parse(arguments):
             parser.error(f'--hearth-env="{setting}": must be NAME=VALUE')
         options.extra[name] = value
     if options.write_docs and options.what in SECTIONS:
-        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling, quota, policies, distribute or agreement")
+        parser.error("--write-docs: the document holds the table of all sections; use it with all, scaling, quota, policies, distribute, forest or agreement")
     if options.write_docs and (options.filter or options.compiler):
         parser.error("--write-docs: not with --filter or --compiler, the document would hold a part")
     if options.brief and (options.check or options.write_docs):

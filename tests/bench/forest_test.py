@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "numa"))
 from lab import forest, measure  # noqa: E402  (the path has to be set first)
 
 SMALL = ["--teams", "2", "--threads", "2", "--bytes", "16K", "--passes", "2", "--repeats", "2"]
-OWN = {"nested_lu": ["--size", "75"], "amr": ["--passes", "12"]}
+OWN = {"nested_lu": ["--size", "75"], "amr": ["--passes", "4", "--blocks", "16"], "nested_regions": ["--regions", "20"]}
 RUNTIMES = {"gcc": ("hearth", "libgomp", "libomp"), "clang": ("hearth", "libomp")}
 PLANS = ("stay", "choose", "threads", "mixed", "all", "read", "written")
 library = None
@@ -54,14 +54,13 @@ class Results(unittest.TestCase):
                     self.right(name, compiler, runtime=runtime)
 
     def test_every_plan_of_twisted_stream(self):
-        for compiler in RUNTIMES:
-            for remote in ("2", "3"):
-                for plan in PLANS:
-                    self.right("twisted_stream", compiler, f"--remote={remote}", f"--plan={plan}")
-            for when in ("touch", "trap"):
-                self.right("twisted_stream", compiler, "--plan=all", f"--when={when}")
-            self.right("twisted_stream", compiler, "--plan=threads", "--say=team")
-            self.right("amr", compiler, "--plan=touch")
+        for remote in ("2", "3"):
+            for plan in PLANS:
+                self.right("twisted_stream", "gcc", f"--remote={remote}", f"--plan={plan}")
+        for when in ("touch", "trap"):
+            self.right("twisted_stream", "clang", "--plan=all", f"--when={when}")
+        self.right("twisted_stream", "clang", "--plan=threads", "--say=team")
+        self.right("amr", "clang", "--plan=touch")
 
     def test_hints_are_absent_where_the_runtime_has_none(self):
         self.assertFalse(self.right("twisted_stream", "gcc", "--plan=mixed", "--remote=2", runtime="libgomp")["hints"])

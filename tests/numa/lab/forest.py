@@ -21,7 +21,7 @@ from .topologies import TOPOLOGIES
 
 SOURCES = parts.ROOT / "bench" / "forest"
 FRAME = (SOURCES / "forest.c", SOURCES / "counts.c")
-PROGRAMS = ("stream", "nested_stream", "twisted_stream", "zones", "nested_lu", "amr", "server")
+PROGRAMS = ("stream", "nested_stream", "twisted_stream", "zones", "nested_lu", "amr", "server", "nested_regions")
 MACHINES = ("4x4", "8x1")
 COMPILERS = ("gcc", "clang")
 # The data is small, so the modelled caches are: LU has 0.8 MiB in all.
@@ -202,17 +202,19 @@ def runtime_of(compiler, way):
     return "hearth" if way == "hearth" else measure.STOCK[compiler]
 
 
-def job(row, compiler, way, topology, hearth, samples, extra=None):
-    """`samples` processes one after another, each with one region. tracefs is there for the count of binds."""
+def job(row, compiler, way, topology, hearth, samples, size, extra=None):
+    """`samples` processes one after another, each with one region; `size` bytes per thread and vector of the three STREAMs.
+    tracefs is there for the count of binds."""
     runtime = runtime_of(compiler, way)
     environment = dict(BEST_OF[runtime] if way == "stock, best settings" else (extra or {}) if way == "hearth" else {})
     if runtime != "libgomp":  # the loader finds that by itself
         environment["LD_LIBRARY_PATH"] = measure.runtime_folder(runtime, hearth)
     words = [program(row.program, compiler), "--json", "--count", "--repeats", 1, *row.arguments(topology)]
+    words += ["--bytes", size] if row.program.endswith("stream") else []
     command = shlex.join(map(str, words))
     script = (f"mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing || exit 90\n"
               f"for sample in $(seq {samples}); do {command} || exit; done")
-    return machine.Job(f"{topology.name} {row.name}, {compiler}, {way}", script, environment, limit_s=600)
+    return machine.Job(f"{topology.name} {row.name}, {compiler}, {way}", script, environment, limit_s=1200)
 
 
 def measured(row, compiler, way, topology, hearth, samples, result):
@@ -244,12 +246,13 @@ def verdict(one, available):
     return one.row.limit(one) or ""
 
 
-def run(topology, rows, hearth, samples=5, compilers=COMPILERS, ways=WAYS, on_boot=None, on_measured=None, extra=None):
+def run(topology, rows, hearth, samples=5, compilers=COMPILERS, ways=WAYS, size="1M", on_boot=None, on_measured=None,
+        extra=None):
     """Measures the rows on this machine, in one boot; returns the Measured ones, row by row."""
     available = features(hearth)
     plan = [(row, compiler, way) for row in rows for compiler in compilers for way in row.ways
             if way in ways and (row.feature != "hints" or "hints" in available)]
-    jobs = [job(row, compiler, way, topology, hearth, samples, extra) for row, compiler, way in plan]
+    jobs = [job(row, compiler, way, topology, hearth, samples, size, extra) for row, compiler, way in plan]
     results = []
 
     def take(result):

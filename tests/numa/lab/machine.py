@@ -23,7 +23,7 @@ from . import parts
 
 # thread=multi can hang programs of eight threads, and moves tasks more than hardware would.
 ACCELERATOR = "tcg,thread=single,tb-size=512"
-BOOT_LIMIT_S = 180
+BOOT_LIMIT_S = 600
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 

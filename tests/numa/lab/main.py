@@ -90,6 +90,7 @@ def _parser():
     nested.add_argument("--compiler", action="append", choices=forest.COMPILERS, help="only its programs; repeatable")
     nested.add_argument("--way", action="append", choices=forest.WAYS, help="only it; repeatable")
     nested.add_argument("--samples", type=int, default=5, help="processes, of which the median counts (5)")
+    nested.add_argument("--bytes", default="1M", metavar="SIZE", help="per thread and vector of the three STREAMs (1M)")
     nested.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
     nested.add_argument("--check", action="store_true", help="end with 1 if Hearth misses a row's limit")
     nested.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix and count")
@@ -278,7 +279,7 @@ def _forest(options):
 
     for topology in options.topology or [TOPOLOGIES[name] for name in forest.MACHINES]:
         results += forest.run(topology, rows, hearth, options.samples, options.compiler or forest.COMPILERS,
-                              options.way or forest.WAYS, on_measured=tell,
+                              options.way or forest.WAYS, options.bytes, on_measured=tell,
                               on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"),
                               extra=dict(item.split("=", 1) for item in options.set))
     missed = [one for one in results if forest.verdict(one, available)]
