@@ -153,4 +153,7 @@ void hearth_taskloop_footprint(const void* base, ptrdiff_t bytes_per_iteration, 
 }
 #endif
 
+/* The memory manager: areas, moving, next touch, statistics, costs; who uses what memory. */
+#include "memory.h"
+
 #endif

@@ -6,11 +6,12 @@
  * Areas. An area is a piece of memory in whole pages that the manager knows: a block of hearth_mem_alloc(), or memory
  * of the program's own that hearth_mem_register() told it of. Ends of a range that are no whole page are left out, since
  * a page can be in one place only; a range without a whole page is EINVAL. An area may be split; its parts are areas.
- * Memory that is freed or mapped anew while it is an area does no harm: the calls find no page there.
+ * Memory that is freed or mapped anew while it is an area does no harm: the calls find no page there. Where a call takes
+ * an address and a size, a size of 0 stands for the area that holds the address.
  *
  * Errors. Calls that return int return 0, or -1 with errno set:
- *   EINVAL    less than a page, a location or a word that does not exist, memory that overlaps an area only in part,
- *             small blocks of omp_malloc() (several lie in one page), or an address that is in no area
+ *   EINVAL    less than a page, a location or a word that does not exist, small blocks of omp_malloc() (several have one
+ *             page), or an address that is in no area
  *   ENOENT    nothing was attached
  *   EALREADY  all of it is there, or is an area, already
  *   EPERM     the system refuses the call that would be needed (containers do); also said once on stderr
@@ -61,7 +62,9 @@ int hearth_mem_set_default(int policy, int location);
 
 /* ---- Areas ---- */
 
-/* The whole pages in `size` bytes at `address` are an area from now on. EINVAL; EALREADY: just this is one. */
+/* The whole pages in `size` bytes at `address` are an area from now on; areas that were registered there before lose what
+ * they have in common with it. EINVAL: also where it overlaps a block of hearth_mem_alloc(); EALREADY: just this is an
+ * area. */
 int hearth_mem_register(void* address, size_t size);
 /* The area that holds `address` is none any more; the memory stays as and where it is. EINVAL: no area, or one of
  * hearth_mem_alloc(). */
@@ -74,10 +77,10 @@ int hearth_mem_split(void* address, int n, void** parts);
 /* Answers of hearth_mem_locate() that are no location. */
 enum { HEARTH_NOWHERE = -1, HEARTH_UNTOUCHED = -2, HEARTH_SEVERAL = -20 };
 
-/* Where the bytes are: *location is a location, HEARTH_SEVERAL, HEARTH_UNTOUCHED (no page of them was touched), or
- * HEARTH_NOWHERE (not mapped, not on a location of ours, or the system does not say). Pages that nobody has touched do
+/* Where the bytes are: *location is a location, HEARTH_SEVERAL, HEARTH_UNTOUCHED (no page of them was touched, or none is
+ * mapped), or HEARTH_NOWHERE (not on a location of ours, or the system does not say). Pages that nobody has touched do
  * not count beside others. The kernel is asked about every page, of ranges above 128 MiB about 32768 pages all over the
- * range: 0.4 us a page. Not only for areas. EINVAL: a null pointer, size 0. */
+ * range: 0.4 us a page. Not only for areas. EINVAL. */
 int hearth_mem_locate(const void* address, size_t size, int* location);
 
 /* ---- Moving ---- */
@@ -114,9 +117,9 @@ int hearth_mem_next_touch(void* address, size_t size, int how);
 /* ---- Locations and costs ---- */
 
 typedef enum hearth_mem_figure {
-  HEARTH_MEM_TOTAL = 0, /* bytes of memory of the location's node */
-  HEARTH_MEM_FREE = 1,  /* of these nobody uses; the kernel gives more, since it drops cached files first */
-  HEARTH_MEM_AREAS = 2  /* bytes of areas that were placed there or moved there as a whole */
+  HEARTH_MEM_TOTAL = 0,      /* bytes of memory of the location's node */
+  HEARTH_MEM_FREE_BYTES = 1, /* of these nobody uses; the kernel gives more, since it drops cached files first */
+  HEARTH_MEM_AREAS = 2       /* bytes of areas that were placed there or moved there as a whole */
 } hearth_mem_figure_t;
 
 /* EINVAL: no such location or figure. Where locations are caches, several have one node's memory in common. */

@@ -56,12 +56,18 @@ void before_fork() {
 void after_fork() { pthread_mutex_unlock(&lock); }
 
 // With the lock, as everything below that changes something.
+void register_for_forks() {
+  static bool registered = false;
+  if (!registered) pthread_atfork(before_fork, after_fork, after_fork);
+  registered = true;
+}
+
 bool attach() {
   if (slots() != nullptr) return true;
   void* memory = mmap(nullptr, Areas::kMost * sizeof(Slot), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  pthread_atfork(before_fork, after_fork, after_fork);
+  register_for_forks();
   the_slots.store(static_cast<Slot*>(memory), std::memory_order_release);
   return true;
 }
@@ -185,7 +191,10 @@ bool is_legal(ByteRange range) { return range.bytes() != 0 && range.begin % kPag
 AreasGuard::AreasGuard() { pthread_mutex_lock(&lock); }
 AreasGuard::~AreasGuard() { pthread_mutex_unlock(&lock); }
 
-void set_before_fork(void (*before_fork)()) { the_hook.store(before_fork, std::memory_order_release); }
+void set_before_fork(void (*hook)()) {
+  register_for_forks();
+  the_hook.store(hook, std::memory_order_release);
+}
 
 bool Areas::find(std::uint64_t address, Area& area) const {
   constexpr int kTries = 16;  // the slot may have become another area's meanwhile
@@ -223,6 +232,27 @@ AreaResult Areas::add(ByteRange range, AreaKind kind, Location home, AreaId& id)
   }
   id = area.id;
   tell(AreaEvent::added, area);
+  return AreaResult::done;
+}
+
+AreaResult Areas::cover(ByteRange range) {
+  if (!is_legal(range)) return AreaResult::invalid;
+  while (range.bytes() != 0) {
+    ByteRange gap = range;
+    Area area;
+    AreaId id = 0;
+    if (find(range.begin, area)) {
+      range.begin = std::min(range.end, area.range.end);
+      continue;
+    }
+    {
+      AreasGuard guard;
+      if (const Slots next = slots() == nullptr ? 0 : index.first_in(range); next != 0 && read(next, area))
+        gap.end = std::max(range.begin + kPage, area.range.begin);
+    }
+    // Somebody else may have been faster: look again.
+    if (add(gap, AreaKind::registered, kUnknown, id) == AreaResult::no_memory) return AreaResult::no_memory;
+  }
   return AreaResult::done;
 }
 

@@ -65,6 +65,8 @@ class Areas {
 
   /// `range`: whole pages, all of them in no area yet. already: just this is an area, whose id comes back.
   AreaResult add(placement::ByteRange range, AreaKind kind, Location home, AreaId& id);
+  /// Makes areas of what of the range is in none.
+  AreaResult cover(placement::ByteRange range);
   /// invalid: no area, or one of another kind.
   AreaResult remove(std::uint64_t address, AreaKind kind);
   /// All that lie in the range, as when a block is freed; those that reach into it are cut.
@@ -101,7 +103,7 @@ class Areas {
 /// The process's own.
 extern Areas areas;
 
-/// The lock of areas and marks. `before_fork` is called with the lock held, by the thread that forks.
+/// The lock of areas and marks.
 class AreasGuard {
  public:
   AreasGuard();
@@ -109,6 +111,7 @@ class AreasGuard {
   AreasGuard(const AreasGuard&) = delete;
   AreasGuard& operator=(const AreasGuard&) = delete;
 };
-void set_before_fork(void (*before_fork)());
+/// With the lock. The hook is called with the lock held by a thread that is about to fork.
+void set_before_fork(void (*hook)());
 
 }  // namespace hearth::memory

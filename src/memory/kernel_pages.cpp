@@ -73,6 +73,17 @@ Outcome interleave(void* begin, std::size_t bytes, const std::uint16_t* nodes, s
   return bind(begin, bytes, MPOL_INTERLEAVE, mask);
 }
 
+Outcome balance(void* begin, std::size_t bytes, const std::uint16_t* nodes, std::int32_t count) {
+  constexpr int kBalancing = 1 << 13;  // MPOL_F_NUMA_BALANCING, Linux 5.12
+  unsigned long mask[kMostNodes / 64] = {};
+  for (std::int32_t i = 0; i < count; ++i)
+    if (nodes[i] < kMostNodes) set(mask, nodes[i]);
+  const int saved = errno;
+  const bool done = syscall(SYS_mbind, begin, bytes, MPOL_BIND | kBalancing, mask, kBitsTold, 0) == 0;
+  errno = saved;
+  return done ? Outcome::done : Outcome::failed;
+}
+
 ThreadPolicy::ThreadPolicy() {
   if (set_mempolicy_refused.load(std::memory_order_relaxed)) return;
   saved_ = syscall(SYS_get_mempolicy, &mode_, mask_, kBitsTold, nullptr, 0) == 0;

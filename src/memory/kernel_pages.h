@@ -25,6 +25,10 @@ Outcome prefer(void* begin, std::size_t bytes, unsigned node);
 /// rising order.
 Outcome interleave(void* begin, std::size_t bytes, const std::uint16_t* nodes, std::int32_t count);
 
+/// ... come from these nodes, and the kernel's automatic balancing may move them to who uses them. Nothing is said where
+/// the kernel has no such policy.
+Outcome balance(void* begin, std::size_t bytes, const std::uint16_t* nodes, std::int32_t count);
+
 /// The calling thread's own policy, while it populates pieces that are too many for a policy each. populate()
 /// touches every page; the thread's policy comes back with the destructor.
 class ThreadPolicy {

@@ -44,6 +44,8 @@ struct ManagedRequest {
 /// The tag of blocks that a program has from malloc (takeover.h): a caller that finds it must not take
 /// the block for its own.
 inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
+/// And of blocks of the memory manager (manager.h).
+inline constexpr std::uintptr_t kTagOfManager = kTagOfMalloc - 1;
 
 using placement::kLargestInSlab;
 /// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
@@ -92,6 +94,9 @@ void check_owners(const std::uint64_t* addresses, std::size_t count);
 /// Whole pages of managed memory were moved: all of them to `to`, or, kUnknown, to several places. Where this is not a
 /// whole region, PageMap is asked about the region from now on; of the pages moved it has been told by whoever moved them.
 void owners_moved(placement::ByteRange pages, Location to);
+/// Pages of managed memory are going to move without a word: what was computed of their regions is noted in PageMap, which
+/// is asked from now on.
+void owners_unknown(placement::ByteRange pages);
 /// The range lies in a slab in part: pages there belong to several blocks.
 bool shares_pages(placement::ByteRange range);
 

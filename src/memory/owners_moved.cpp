@@ -45,6 +45,17 @@ void owners_moved(ByteRange pages, Location to) {
   }
 }
 
+void owners_unknown(ByteRange pages) {
+  const Guard guard;
+  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
+    OwnerTable::Region region;
+    if (!owner_table.find(pages.begin, region)) return;
+    note_owners(region.layout, {region.begin, region.end});
+    owner_table.change(owner_table.id_at(pages.begin), {});
+    pages.begin = std::max(rounded_up(region.end, kPage), pages.begin + kPage);
+  }
+}
+
 bool shares_pages(ByteRange range) {
   for (const std::uint64_t address : {range.begin, range.end - 1}) {
     ManagedBlock block;

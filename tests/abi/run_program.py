@@ -88,6 +88,17 @@ def main():
             sh(need("gfortran"), "-O2", os.path.join(include, "hearth/hearth.f90"), source("memory.f90"), *link)
         for distribution in ("coarse",) if case == "memory_fortran" else ("standard", "fine", "coarse"):
             run(distribution, text="right", HEARTH_MACHINE="opteron-6172x4", OMP_DATA_DISTRIBUTION=distribution)
+    elif case in ("manager_c", "manager_cxx", "manager_fortran"):
+        include = os.path.join(HERE, "../../include")
+        link = ["-L" + os.path.dirname(arguments.library), "-lhearth", "-o", "program"]
+        strict = ["-O2", "-Wall", "-Wextra", "-Werror", "-I" + include]
+        if case == "manager_c":
+            sh(need("gcc"), "-std=gnu11", *strict, source("manager.c"), *link)
+        elif case == "manager_cxx":
+            sh(need("clang"), "-x", "c++", *strict, source("manager.c"), *link)
+        else:
+            sh(need("gfortran"), "-O2", os.path.join(include, "hearth/hearth.f90"), source("manager.f90"), *link)
+        run(text="right", HEARTH_MACHINE="opteron-6172x4")
     elif case in ("footprint_gcc", "footprint_clang", "footprint_cxx", "footprint_fortran"):
         include = os.path.join(HERE, "../../include")
         link = ["-L" + os.path.dirname(arguments.library), "-lhearth", "-o", "program"]
