@@ -43,6 +43,8 @@ struct Entity {
   bool seated = false;
   /// Of a thread: 1, or the part of the time that it is busy, or any weight. Of a bubble: the sum, after sum_up().
   float load = 1;
+  /// Of a thread: what it computes from one barrier to the next, beside waiting for memory; 0: nobody knows.
+  float work_ns = 0;
   std::int32_t threads = 1;         // of a bubble: how many are inside, after sum_up()
   std::uint32_t last_cpu = kNoCpu;  // where it ran last, as the kernel numbers it; bubbles: none
   std::uint32_t last_ran = 0;       // the larger, the more recently

@@ -36,6 +36,9 @@ void CostModel::fill(const topology::Machine& machine, std::int32_t locations) {
   links_ = 0;
   std::fill_n(route_, locations_ * locations_, 0);
   if (!machine.llcs.empty() && machine.llcs.front().line_bytes != 0) line_bytes = machine.llcs.front().line_bytes;
+  memory_locations_ = 0;
+  for (Location i = 0; i < locations; ++i)
+    if (machine.locations[index(i)].holds_memory) memory_locations_ |= std::uint64_t{1} << i;
   fill_lines(machine);
   fill_bandwidths(machine);
   price_migrations();
@@ -118,6 +121,14 @@ double CostModel::migrate_ns(Location from, Location to, std::uint64_t pages) co
   float factor = correction_[size][either_way(from, to)].load(std::memory_order_relaxed);
   if (factor == 0) factor = correction_of_all_[size].load(std::memory_order_relaxed);
   return factor == 0 ? planned : planned * factor;
+}
+
+double CostModel::touch_ns(Location from, Location to, std::uint64_t pages) const {
+  if (touched_page_ns > 0) return touched_page_ns * static_cast<double>(pages);
+  const auto unit = std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(kTouchedBytes) / page_bytes),
+                                            1);
+  const double units = static_cast<double>(pages) / static_cast<double>(unit);
+  return units * (trap_ns(unit) + migrate_ns(from, to, unit));
 }
 
 void CostModel::observe_migration(Location from, Location to, std::uint64_t pages, double ns) {

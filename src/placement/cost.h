@@ -41,6 +41,8 @@ class CostModel {
   void fill(const topology::Machine& machine, std::int32_t locations);
 
   std::int32_t locations() const { return locations_; }
+  /// Bit n: location n has memory.
+  std::uint64_t memory_locations() const { return memory_locations_; }
 
   /// One line alone, from the processors at `from` to the memory at `to`.
   double read_line_ns(Location from, Location to) const { return read_line_[pair(from, to)]; }
@@ -63,6 +65,9 @@ class CostModel {
   double trap_ns(std::uint64_t pages) const {
     return trap_base_ns + trap_page_ns * static_cast<double>(pages > 0 ? pages - 1 : 0);
   }
+  /// So many pages that are moved by the faults of whoever touches them next, with nobody beside it: units of 64 KiB, each
+  /// a trap and a call; or touched_page_ns each, where that is known.
+  double touch_ns(Location from, Location to, std::uint64_t pages) const;
   std::uint64_t pages(double bytes) const {
     const auto whole = static_cast<std::uint64_t>(bytes / page_bytes);
     return static_cast<double>(whole) * page_bytes < bytes ? whole + 1 : whole;
@@ -100,6 +105,7 @@ class CostModel {
 
   static constexpr double kDefaultBase = 100'000;
   static constexpr double kDefaultPage = 500;
+  static constexpr std::uint64_t kTouchedBytes = 64 << 10;
 
   double line_bytes = 64;
   double page_bytes = 4096;
@@ -108,6 +114,7 @@ class CostModel {
   double thread_move_ns = 200'000;
   double trap_base_ns = 12'000;
   double trap_page_ns = 270;
+  double touched_page_ns = 0;
   double remote_occupancy = 1;
   double write_occupancy = 2;  // it is filled first, and written back at last
   double machine_gbs = 0;      // all misses of the machine together; 0: no such limit
@@ -132,6 +139,7 @@ class CostModel {
   static constexpr std::size_t kPairs = std::size_t{kMaxLocations} * kMaxLocations;
   std::int32_t locations_ = 0;
   std::int32_t links_ = 0;
+  std::uint64_t memory_locations_ = 0;
   float read_line_[kPairs];
   float write_line_[kPairs];
   float pair_gbs_[kPairs];

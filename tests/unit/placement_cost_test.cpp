@@ -50,6 +50,14 @@ TEST(CostModel, MovingPagesIsABaseAndAPriceForEach) {
   EXPECT_EQ(costs->pages(4097), 2U);
 }
 
+TEST(CostModel, NextTouchIsATrapAndACallForEveryUnit) {
+  const auto costs = costs_of(model("opteron-8347hex4"));
+  EXPECT_FLOAT_EQ(costs->touch_ns(0, 1, 160), 10 * (12'000 + 15 * 270 + costs->migrate_ns(0, 1, 16)));
+  EXPECT_GT(costs->touch_ns(0, 1, 4096), costs->migrate_ns(0, 1, 4096));
+  costs->touched_page_ns = 13'000;
+  EXPECT_FLOAT_EQ(costs->touch_ns(0, 1, 100), 1'300'000);
+}
+
 TEST(CostModel, TheDefaultHasNoStepWhereSizeClassesMeet) {
   const auto costs = costs_of(model("opteron-8347hex4"));
   for (const std::uint64_t pages : {64U, 512U}) {

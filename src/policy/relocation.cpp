@@ -1,0 +1,115 @@
+// What an arrangement would take: the time of a pass, and of moving there. The search for the best one is in plan.cpp.
+#include "policy/relocation.h"
+
+#include <algorithm>
+
+#include "policy/arrangement.h"
+#include "policy/pass_time.h"
+
+namespace hearth::policy {
+namespace {
+
+bool reads(const Attachment& facts) { return (static_cast<unsigned>(facts.access) & 1U) != 0; }
+bool writes(const Attachment& facts) { return (static_cast<unsigned>(facts.access) & 2U) != 0; }
+
+void run_pass(const Standing& s, const Arrangement& then, PassTime& pass) {
+  const BubbleTree& tree = s.tree;
+  pass.clear();
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = tree.next_inside(e, BubbleTree::kRoot)) {
+    if (!tree[e].is_thread) continue;
+    const Location here = location_of(s, e, then.place[e]);
+    if (here == kUnknown) continue;
+    for_each_use(tree, e, [&](AttachmentId a, double part) {
+      const Attachment& facts = tree.attachment(a);
+      const double times = part * static_cast<double>(facts.passes) / std::max(facts.users, 1);
+      const auto use = [&](Location where, double bytes) {
+        pass.use(here, where, reads(facts) ? bytes : 0, writes(facts) ? bytes : 0);
+      };
+      std::uint64_t to = target_locations(s, a, then);
+      if (to != 0) {
+        const double bytes = bytes_of(tree, a) * times / __builtin_popcountll(to);
+        for (; to != 0; to &= to - 1) use(__builtin_ctzll(to), bytes);
+        return;
+      }
+      for (Location i = 0; i < tree.locations(); ++i)
+        if (tree.bytes(a)[i] != 0) use(i, static_cast<double>(tree.bytes(a)[i]) * times);
+    });
+    pass.end_thread(then.place[e], static_cast<double>(tree[e].work_ns));
+  }
+}
+
+// One thread for each owner moves all that is attached to it.
+void move_by_owners(const Standing& s, const Arrangement& then, Mover mover, PassTime& pass) {
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
+    double alone = 0;
+    for (AttachmentId a = s.tree[e].first_attachment; a != kNoAttachment; a = s.tree.attachment(a).next)
+      for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
+        const std::uint64_t pages = s.costs.pages(bytes);
+        alone += mover == Mover::touch ? s.costs.touch_ns(from, to, pages) : s.costs.migrate_ns(from, to, pages);
+      });
+    pass.end_thread(kNoPlace, alone);
+  }
+}
+
+// Every thread moves its part.
+void move_by_members(const Standing& s, const Arrangement& then, PassTime& pass) {
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
+    if (!s.tree[e].is_thread) continue;
+    double alone = 0;
+    for_each_use(s.tree, e, [&](AttachmentId a, double part) {
+      for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
+        alone += s.costs.migrate_ns(from, to, s.costs.pages(bytes * part));
+      });
+    });
+    pass.end_thread(kNoPlace, alone);
+  }
+}
+
+}  // namespace
+
+const char* action_name(Action action) {
+  switch (action) {
+    case Action::stay: return "stay";
+    case Action::move_threads: return "move threads";
+    case Action::migrate_data: return "migrate data";
+    case Action::mixed: return "mixed";
+    case Action::steal_group: return "steal group";
+    case Action::spread_data: return "spread data";
+    case Action::gather_data: return "gather data";
+  }
+  return "?";
+}
+
+Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void* memory) {
+  PassTime pass(s.places, s.costs, memory);
+  Prediction prediction;
+  run_pass(s, then, pass);
+  prediction.pass_ns = pass.ns();
+  prediction.mean_ns = pass.mean_ns();
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
+    if (!s.tree[e].is_thread || then.place[e] == kNoPlace || s.place[e] == kNoPlace) continue;
+    // Whoever may run where it did before has nothing to move for.
+    prediction.threads += !s.places.holds(then.place[e], s.place[e]);
+  }
+  pass.clear();
+  for (AttachmentId a = 0; a < s.tree.attachments(); ++a) {
+    if (s.tree.attachment(a).owner == kNoEntity) continue;
+    for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
+      prediction.pages += s.costs.pages(bytes);
+      // The kernel copies on the CPU of who asked, at the new place.
+      pass.take(to, from, bytes, 0);
+      pass.take(to, to, 0, bytes);
+    });
+  }
+  if (prediction.pages != 0) {
+    if (mover == Mover::members)
+      move_by_members(s, then, pass);
+    else
+      move_by_owners(s, then, mover, pass);
+    prediction.first_ns = pass.ns();
+  }
+  prediction.first_ns += prediction.threads * s.costs.thread_move_ns;
+  return prediction;
+}
+
+}  // namespace hearth::policy
