@@ -21,7 +21,8 @@ static const struct forest_program* program;
 static int repeats = 5;
 static bool json;
 static bool counting;
-static int repeat;  // the one that runs
+static int repeat;     // the one that runs
+static bool watching;  // counts began before the region
 
 static struct {
   const char* name;
@@ -164,13 +165,19 @@ static void choose_sizes(void) {
 
 // ------------------------------------------------------------------------------------------------ one repetition
 
-void forest_begin(void) {
+void forest_watch(void) {
   if (counting) at_begin = counts_now();
+  watching = true;
+}
+
+void forest_begin(void) {
+  if (!watching) forest_watch();
   NUMA_REGION_BEGIN();
 }
 
 void forest_end(void) {
   NUMA_REGION_END();
+  watching = false;
   if (!counting) return;
   const struct counts now = counts_now();
   counted[repeat].binds = now.binds < 0 ? -1 : now.binds - at_begin.binds;

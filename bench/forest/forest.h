@@ -44,6 +44,8 @@ int forest_main(int argc, char** argv, const struct forest_program* program);
 /// What lies between the two is counted by tests/numa and by --count. Once per repetition.
 void forest_begin(void);
 void forest_end(void);
+/// --count counts from here on, not from forest_begin() on.
+void forest_watch(void);
 
 /// `row` took `seconds` for `bytes`, in this repetition; bytes 0: what counts is the time itself. `row` is a literal.
 void forest_time(const char* row, double bytes, double seconds);

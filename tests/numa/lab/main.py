@@ -269,28 +269,28 @@ def _forest(options):
     if not rows:
         raise parts.MissingPart("no row has such a name")
     available = forest.features(hearth)
+    old = forest.from_json(json.loads(options.reuse.read_text())) if options.reuse else []
     results = []
 
     def tell(one, seconds):
+        results.append(one)
         wrong = forest.verdict(one, available)
-        print(f"  {one.title:62} {one.way:20} local {matrix.percent(one.share):>7}   binds {one.binds:5.0f}   pages {one.pages:6.0f}   "
-              f"heaviest node {one.heaviest:.2f} x   ({seconds:.1f} s){f'   MISSES: {wrong}' if wrong else ''}",
-              file=sys.stderr, flush=True)
+        print(f"  {one.title:62} {one.way:20} local {matrix.percent(one.share):>7}   binds {one.binds:5.0f}   "
+              f"pages {one.pages:6.0f}   heaviest node {one.heaviest:.2f} x   ({seconds:.1f} s)"
+              f"{f'   MISSES: {wrong}' if wrong else ''}", file=sys.stderr, flush=True)
+        if options.json:  # an hour's work is not lost when it is stopped
+            options.json.write_text(json.dumps(forest.as_json(forest.merged(old, results))) + "\n")
 
     for topology in options.topology or [TOPOLOGIES[name] for name in forest.MACHINES]:
-        results += forest.run(topology, rows, hearth, options.samples, options.compiler or forest.COMPILERS,
-                              options.way or forest.WAYS, options.bytes, on_measured=tell,
-                              on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"),
-                              extra=dict(item.split("=", 1) for item in options.set))
-    missed = [one for one in results if forest.verdict(one, available)]
-    if options.reuse:
-        results = forest.merged(forest.from_json(json.loads(options.reuse.read_text())), results)
-    if options.json:
-        options.json.write_text(json.dumps(forest.as_json(results)) + "\n")
-    print(forest.table(results, available), end="")
+        forest.run(topology, rows, hearth, options.samples, options.compiler or forest.COMPILERS,
+                   options.way or forest.WAYS, options.bytes, on_measured=tell,
+                   on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"),
+                   extra=dict(item.split("=", 1) for item in options.set))
+    table = forest.table(forest.merged(old, results), available)
+    print(table, end="")
     if options.write_docs:
-        data_page.write("forest", "Nested teams: where their memory is", "tests/numa/run forest --write-docs", "forest",
-                        forest.table(results, available))
+        data_page.write("forest", "Nested teams: where their memory is", "tests/numa/run forest --write-docs", "forest", table)
+    missed = [one for one in results if forest.verdict(one, available)]
     for one in missed:
         print(f"misses: {one.title}: {forest.verdict(one, available)}")
     return 1 if options.check and missed else 0
