@@ -14,8 +14,10 @@
 #pragma weak hearth_mem_next_touch
 #pragma weak hearth_affinity
 
-/// All of the calls above are there.
+/// The calls that move memory are there.
+static inline bool moves_answered(void) { return hearth_location && hearth_mem_migrate && hearth_mem_next_touch; }
+
+/// And those that say who uses what.
 static inline bool hints_answered(void) {
-  return hearth_location && hearth_mem_attach && hearth_mem_migrate && hearth_mem_follow && hearth_mem_next_touch &&
-         hearth_affinity;
+  return moves_answered() && hearth_mem_attach && hearth_mem_follow && hearth_affinity;
 }

@@ -93,7 +93,8 @@ static void say_as_team(struct vectors v, enum plan plan) {
 
 static void say(struct vectors v) {
   const enum plan plan = (enum plan)options[kPlan].value;
-  if (plan == kStay || !hints_answered()) return;
+  const bool only_moves = plan >= kAll && options[kMove].value != kTouch;
+  if (plan == kStay || !(only_moves ? moves_answered() : hints_answered())) return;
   if (options[kSay].value == kByTeam && (plan == kChoose || plan == kThreads)) {
     say_as_team(v, plan);
     return;

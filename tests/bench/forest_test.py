@@ -16,7 +16,8 @@ sys.path.insert(0, str(ROOT / "tests" / "numa"))
 from lab import forest, measure  # noqa: E402  (the path has to be set first)
 
 SMALL = ["--teams", "2", "--threads", "2", "--bytes", "16K", "--passes", "2", "--repeats", "2"]
-OWN = {"nested_lu": ["--size", "75"], "amr": ["--passes", "4", "--blocks", "16"], "nested_regions": ["--regions", "20"]}
+OWN = {"nested_lu": ["--size", "75"],
+       "amr": ["--passes", "4", "--blocks", "16"], "growing": ["--growths", "1"], "nested_regions": ["--regions", "20"]}
 RUNTIMES = {"gcc": ("hearth", "libgomp", "libomp"), "clang": ("hearth", "libomp")}
 PLANS = ("stay", "choose", "threads", "mixed", "all", "read", "written")
 library = None

@@ -30,7 +30,8 @@ BEST = {"OMP_PLACES": "cores", "OMP_PROC_BIND": "spread,close"}
 BEST_OF = {"libgomp": BEST, "libomp": {**BEST, "KMP_HOT_TEAMS_MAX_LEVEL": "2", "KMP_HOT_TEAMS_MODE": "1"}}
 WAYS = ("stock", "stock, best settings", "hearth")
 # What rows are about, and the name by which the library shows that it has it.
-FEATURES = {"bubbles": b"HEARTH_BUBBLES", "hints": b"hearth_affinity", "rebalance": b"HEARTH_REBALANCE"}
+FEATURES = {"bubbles": b"HEARTH_BUBBLES", "moves": b"hearth_mem_next_touch", "hints": b"hearth_affinity",
+             "rebalance": b"HEARTH_REBALANCE"}
 PAGE = 4096
 
 
@@ -99,7 +100,7 @@ def _sizes(topology):
 
 
 def _stream(topology):
-    return ["--threads", topology.cpu_count, "--passes", 1]
+    return ["--threads", topology.cpu_count, "--bytes", "1M", "--passes", 1]
 
 
 def _nested(topology):
@@ -118,7 +119,7 @@ def _zones(topology):
 
 
 def _four(topology):
-    return ["--threads", 4, "--passes", 1]
+    return ["--threads", 4, "--bytes", "1M", "--passes", 1]
 
 
 def _growing(topology):
@@ -183,7 +184,7 @@ def all_of(*judges):
 def _hint(remote, what, plan, bound, limit, *more):
     """Phase 2 of Twisted-STREAM with hints: nothing for the stock runtimes, they have no such calls."""
     return Row(f"Twisted, {remote} of 3 remote: {what}", "twisted_stream", _twisted("--remote", remote, "--plan", plan, *more),
-               bound, limit, "hints", ("hearth",))
+               bound, limit, "moves" if plan in ("all", "read", "written") and "touch" not in more else "hints", ("hearth",))
 
 
 _THREADS_MOVE = ("≥ 98 %, 0 pages, ≤ 16 binds", all_of(at_least(0.98), pages_of(0), binds_at_most(16)))
@@ -226,14 +227,14 @@ def runtime_of(compiler, way):
 
 
 def job(row, compiler, way, topology, hearth, samples, size, extra=None):
-    """`samples` processes one after another, each with one region; `size` bytes per thread and vector of the three STREAMs.
+    """`samples` processes one after another, each with one region; `size` bytes per thread and vector of the nested STREAMs.
     tracefs is there for the count of binds."""
     runtime = runtime_of(compiler, way)
     environment = dict(BEST_OF[runtime] if way == "stock, best settings" else (extra or {}) if way == "hearth" else {})
     if runtime != "libgomp":  # the loader finds that by itself
         environment["LD_LIBRARY_PATH"] = measure.runtime_folder(runtime, hearth)
     words = [program(row.program, compiler), "--json", "--count", "--repeats", 1, *row.arguments(topology)]
-    words += ["--bytes", size] if row.program.endswith("stream") else []
+    words += ["--bytes", size] if row.program in ("nested_stream", "twisted_stream") else []
     command = shlex.join(map(str, words))
     script = (f"mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing || exit 90\n"
               f"for sample in $(seq {samples}); do {command} || exit; done")
@@ -269,12 +270,13 @@ def verdict(one, available):
     return one.row.limit(one) or ""
 
 
-def run(topology, rows, hearth, samples=5, compilers=COMPILERS, ways=WAYS, size="1M", on_boot=None, on_measured=None,
+def run(topology, rows, hearth, samples=5, compilers=COMPILERS, ways=WAYS, size="256K", on_boot=None, on_measured=None,
         extra=None):
     """Measures the rows on this machine, in one boot; returns the Measured ones, row by row."""
     available = features(hearth)
     plan = [(row, compiler, way) for row in rows for compiler in compilers for way in row.ways
-            if way in ways and topology.name in row.machines and (row.feature != "hints" or "hints" in available)]
+            if way in ways and topology.name in row.machines
+            and (row.feature not in ("moves", "hints") or row.feature in available)]
     jobs = [job(row, compiler, way, topology, hearth, samples, size, extra) for row, compiler, way in plan]
     results = []
 

@@ -90,7 +90,7 @@ def _parser():
     nested.add_argument("--compiler", action="append", choices=forest.COMPILERS, help="only its programs; repeatable")
     nested.add_argument("--way", action="append", choices=forest.WAYS, help="only it; repeatable")
     nested.add_argument("--samples", type=int, default=5, help="processes, of which the median counts (5)")
-    nested.add_argument("--bytes", default="1M", metavar="SIZE", help="per thread and vector of the three STREAMs (1M)")
+    nested.add_argument("--bytes", default="256K", metavar="SIZE", help="per thread and vector of the nested STREAMs (256K)")
     nested.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
     nested.add_argument("--check", action="store_true", help="end with 1 if Hearth misses a row's limit")
     nested.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix and count")
