@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "policy/bubble_policy.h"
+#include "policy/relocation.h"
 #include "topology/model.h"
 
 namespace {
@@ -72,6 +72,19 @@ void plan_by_hints(benchmark::State& state) {
   for (auto _ : state) program.plan();
 }
 BENCHMARK(plan_by_hints)->Arg(64)->Arg(1024)->Unit(benchmark::kMicrosecond);
+
+// Every thread's memory is with the next team: all ways to place threads and memory are weighed.
+void relocation(benchmark::State& state) {
+  Program program(static_cast<int>(state.range(0)), false);
+  const Standing standing{program.tree, program.places, *program.costs, program.place.data()};
+  std::vector<std::uint64_t> memory(relocation_bytes(program.tree, program.places) / 8 + 1);
+  std::vector<PlaceId> place(program.place.size());
+  std::vector<Location> target(static_cast<std::size_t>(program.tree.attachments()));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(plan_relocation(find_bubbles("memory+cache"), standing, BubbleTree::kRoot, {.passes = 10},
+                                             place.data(), target.data(), memory.data()));
+}
+BENCHMARK(relocation)->Arg(64)->Arg(1024)->Unit(benchmark::kMicrosecond);
 
 void sum_up(benchmark::State& state) {
   Program program(static_cast<int>(state.range(0)), false);

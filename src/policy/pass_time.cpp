@@ -23,7 +23,8 @@ PassTime::PassTime(const PlaceTree& places, const CostModel& costs, void* memory
       costs_(costs),
       memory_(static_cast<double*>(memory)),
       pair_(memory_ + places.locations()),
-      busy_(pair_ + squared(places.locations())) {
+      busy_(pair_ + squared(places.locations())),
+      lines_by_byte_(1 / (costs.line_bytes * costs.lines_at_a_time)) {
   clear();
 }
 
@@ -37,7 +38,7 @@ void PassTime::clear() {
 }
 
 void PassTime::use(Location from, Location to, double read, double written) {
-  alone_ += costs_.read_ns(from, to, read) + costs_.write_ns(from, to, written);
+  alone_ += (read * costs_.read_line_ns(from, to) + written * costs_.write_line_ns(from, to)) * lines_by_byte_;
   take(from, to, read, written);
 }
 
@@ -69,7 +70,8 @@ void PassTime::end_thread(PlaceId place, double work_ns) {
 double PassTime::ns() const {
   const std::int32_t locations = places_.locations();
   double most = std::max(longest_, limit(machine_, costs_.machine_gbs));
-  for (PlaceId p = 0; p < places_.size(); ++p) most = std::max(most, busy_[p] / places_[p].cpus);
+  for (PlaceId p = 0; p < places_.size(); ++p)
+    if (busy_[p] > most * places_[p].cpus) most = busy_[p] / places_[p].cpus;
   for (std::int32_t link = 0; link < costs_.links(); ++link)
     most = std::max(most, limit(link_[link], costs_.link_gbs(link)));
   for (Location to = 0; to < locations; ++to) {

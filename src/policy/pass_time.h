@@ -34,9 +34,10 @@ class PassTime {
   std::int32_t threads_ = 0;
   double machine_ = 0;  // bytes
   double link_[CostModel::kMaxLinks];
-  double* memory_;  // by location
-  double* pair_;    // by two of them
-  double* busy_;    // nanoseconds by place
+  double* memory_;        // by location
+  double* pair_;          // by two of them
+  double* busy_;          // nanoseconds by place
+  double lines_by_byte_;  // under way
 };
 
 }  // namespace hearth::policy

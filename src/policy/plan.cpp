@@ -44,6 +44,8 @@ class Search {
       if (s_.tree.is_inside(s_.tree.attachment(a).owner, top_))
         most_uses_ = std::max(most_uses_, uses(s_.tree.attachment(a)));
     found.now = found.then = predict(s_, {s_.place, best_target_}, horizon_.mover, scratch_);
+    // Where threads only wait for lines, memory that is farther away helps nobody.
+    lacks_bandwidth_ = found.now.pass_ns > 1.1 * found.now.mean_ns;
     const double stay = found.now.score(horizon_.passes);
     double best = stay;
     for (const Threads threads : {Threads::stay, Threads::to_memory, Threads::rebalanced, Threads::stolen}) {
@@ -52,6 +54,8 @@ class Search {
                               Data::over_neighbours, Data::over_all}) {
         if (!place_data(threads, data)) continue;
         const Prediction then = predict(s_, {place_, target_}, horizon_.mover, scratch_);
+        // If the neighbours' bandwidth does not help, that of all does not.
+        if (data == Data::over_neighbours) lacks_bandwidth_ = then.pass_ns < found.now.pass_ns;
         const double score = then.score(horizon_.passes);
         if (score >= kBetter * best || then.ns(horizon_.passes) > found.now.ns(horizon_.passes)) continue;
         best = score;
@@ -112,7 +116,7 @@ class Search {
     if (way == Data::stays) return threads != Threads::stay;
     if (!horizon_.may_move_data) return false;
     const bool spreads = way == Data::over_neighbours || way == Data::over_all;
-    if (spreads && threads != Threads::stay) return false;
+    if (spreads && (threads != Threads::stay || !lacks_bandwidth_)) return false;
     bool moves = false, all_of_them = true;
     for (EntityId e = top_; e != kNoEntity; e = s_.tree.next_inside(e, top_)) {
       if (s_.tree[e].first_attachment == kNoAttachment) continue;
@@ -183,6 +187,7 @@ class Search {
   PlaceId* place_;
   Location* target_;
   float most_uses_ = 0;
+  bool lacks_bandwidth_ = false;
 };
 
 }  // namespace
