@@ -149,4 +149,10 @@ static_assert(kShortReserveNs > 0 && kLoopWaitPart > 0 && kWorthSharingNs > 0 &&
 inline constexpr std::size_t kWaitingBytes = 256 * 1024;
 inline constexpr std::size_t kLargeTaskBytes = 1024;
 
+// ---- Moving threads and pages (policy/relocation.h) ----------------------------------------------------------------
+
+// How often memory is gone through before its use changes, where the program does not say. Paper (Broquedis et al. 2009,
+// figure 3): moving pays after four passes or less, and who gives a hint means to stay for longer than that.
+inline constexpr double kPassesUnknown = 10;
+
 }  // namespace hearth::tuning

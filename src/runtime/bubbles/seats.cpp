@@ -10,11 +10,14 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "memory/costs.h"
 #include "memory/homes.h"
-#include "placement/cost.h"
 #include "policy/bubble_policy.h"
 #include "runtime/binding/locations.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/hints.h"
+#include "runtime/bubbles/live_tree.h"
+#include "runtime/bubbles/relocate.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/lock.h"
@@ -24,67 +27,12 @@
 namespace hearth::rt {
 namespace {
 
-using placement::BubbleTree;
-using placement::EntityId;
-using placement::kNoCpu;
-using placement::kNoEntity;
-using placement::kNoPlace;
-using placement::kWholeMachine;
-using placement::PlaceId;
-
-struct Seats {
-  Lock lock;
-  placement::PlaceTree places;
-  placement::CostModel costs;
-  BubbleTree tree;
-  BubbleTree::Room room;
-  void* tree_memory = nullptr;
-  PlaceId* place = nullptr;  // by entity
-  void* planning = nullptr;  // policy::planning_bytes() of it
-  std::size_t planning_bytes = 0;
-  policy::BubbleStack stack;
-  topology::CpuMask before;  // the mask this process started with: what an unseated worker goes back to
-  bool pretended = false;
-};
-
-// Constant after init_seats(), but for what the lock guards. Null: nobody is seated.
-Seats* seats = nullptr;
-
-// Counts plans: a team whose own seats another team's plan may have changed looks them up again. Written under the lock;
-// a primary thread that reads an old value looks in its next region.
-constinit std::atomic<std::uint32_t> plans{0};
-
-constexpr std::int32_t kAttachments = 16384;
-
-std::int32_t cpus_of(PlaceId place) { return seats->places[place].cpus; }
-
 // ---- All of the following under the lock.
-
-void begin_tree() {
-  seats->tree.begin(seats->room, seats->tree_memory);
-  for (std::int32_t i = 0; i < seats->room.entities; ++i) seats->place[i] = kNoPlace;
-}
-
-bool make_room_to_plan() {
-  const std::size_t needed = policy::planning_bytes(seats->tree, seats->places);
-  if (needed <= seats->planning_bytes) return true;
-  void* more = std::realloc(seats->planning, 2 * needed);
-  if (more == nullptr) return false;
-  seats->planning = more;
-  seats->planning_bytes = 2 * needed;
-  return true;
-}
-
-// The CPU that the thread is on just now; on a pretended machine nobody knows.
-std::uint32_t cpu_here() {
-  const int cpu = seats->pretended ? -1 : sched_getcpu();
-  return cpu < 0 ? kNoCpu : static_cast<std::uint32_t>(cpu);
-}
 
 // A member that has kept a nested team stays, with that.
 void take_out(const Team* team, Member* member) {
-  if (member->entity == kNoEntity || seats->tree[member->entity].parent != team->bubble) return;
-  seats->tree.remove(member->entity);
+  if (member->entity == kNoEntity || live->tree[member->entity].parent != team->bubble) return;
+  live->tree.remove(member->entity);
   member->entity = kNoEntity;
   member->seat = kNoPlace;
 }
@@ -92,44 +40,36 @@ void take_out(const Team* team, Member* member) {
 // The team's bubble, with a thread for each of the first `size` members. False: the tree is full, and stays as it was but for
 // threads that have left.
 bool enter(Team* team, std::int32_t size) {
-  BubbleTree& tree = seats->tree;
-  Member& primary = *team->members[0];
+  BubbleTree& tree = live->tree;
   for (std::int32_t i = size; i < team->capacity; ++i)
     if (team->members[i] != nullptr) take_out(team, team->members[i]);
   if (team->bubble == kNoEntity) {
-    const EntityId around = team->parent_member->entity;
-    if (around != kNoEntity) {
-      team->bubble = tree.enclose(around);
-      if (team->bubble == kNoEntity) return false;
-      primary.entity = around;
-    } else {
-      team->bubble = tree.add_bubble(BubbleTree::kRoot);
-      if (team->bubble == kNoEntity) return false;
-      primary.entity = tree.add_thread(team->bubble);
-      if (primary.entity == kNoEntity) return false;
-      seats->place[primary.entity] = kNoPlace;
-    }
-    seats->place[team->bubble] = kNoPlace;
+    team->bubble = next_bubble_of(team->parent_member);
+    team->parent_member->next_bubble = kNoEntity;
+    if (team->bubble == kNoEntity) return false;
+    team->members[0]->entity = tree[team->bubble].first_inside;
+    tree[team->members[0]->entity].tag = reinterpret_cast<std::uintptr_t>(team->members[0]);
   }
   for (std::int32_t i = 1; i < size; ++i) {
     Member& member = *team->members[i];
     if (member.entity != kNoEntity) continue;
     if ((member.entity = tree.add_thread(team->bubble)) == kNoEntity) return false;
-    seats->place[member.entity] = kNoPlace;
+    tree[member.entity].tag = reinterpret_cast<std::uintptr_t>(&member);
+    live->place[member.entity] = kNoPlace;
   }
   return true;
 }
 
 // Threads in the place that are not inside the bubble.
 std::int32_t others_in(PlaceId place, EntityId bubble) {
-  const BubbleTree& tree = seats->tree;
+  const BubbleTree& tree = live->tree;
   std::int32_t others = 0;
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity;) {
     if (e == bubble) {
       e = tree.next_beside(e, BubbleTree::kRoot);
       continue;
     }
-    others += tree[e].is_thread && seats->place[e] != kNoPlace && seats->places.holds(place, seats->place[e]);
+    others += tree[e].is_thread && live->place[e] != kNoPlace && live->places.holds(place, live->place[e]);
     e = tree.next_inside(e, BubbleTree::kRoot);
   }
   return others;
@@ -137,10 +77,10 @@ std::int32_t others_in(PlaceId place, EntityId bubble) {
 
 // The largest place around the primary thread's seat that the bubble has for itself.
 PlaceId own_part(EntityId bubble, EntityId primary) {
-  PlaceId place = seats->place[primary];
+  PlaceId place = live->place[primary];
   if (place == kNoPlace) return kWholeMachine;
-  for (PlaceId around = seats->places[place].parent; around != kNoPlace && others_in(around, bubble) == 0;
-       around = seats->places[place].parent)
+  for (PlaceId around = live->places[place].parent; around != kNoPlace && others_in(around, bubble) == 0;
+       around = live->places[place].parent)
     place = around;
   return place;
 }
@@ -148,37 +88,35 @@ PlaceId own_part(EntityId bubble, EntityId primary) {
 // Seats for all of the smallest bubble around the team whose part of the machine has a CPU for each of its threads: a nested
 // team that has outgrown its part makes the teams beside it move together.
 void plan(Team* team) {
-  BubbleTree& tree = seats->tree;
+  BubbleTree& tree = live->tree;
   tree.sum_up();
   const EntityId primary = team->members[0]->entity;
   EntityId top = team->bubble;
   PlaceId within = own_part(top, primary);
-  const auto is_too_small = [&] { return tree[top].threads + others_in(within, top) > cpus_of(within); };
+  const auto is_too_small = [&] { return tree[top].threads + others_in(within, top) > live->cpus_of(within); };
   while (is_too_small() && tree[top].parent != BubbleTree::kRoot) {
     top = tree[top].parent;
     within = own_part(top, primary);
   }
   if (is_too_small()) within = kWholeMachine;
-  policy::distribute(seats->stack, tree, seats->places, seats->costs, top, within, seats->place, seats->planning);
-  const std::uint32_t now = plans.load(std::memory_order_relaxed) + 1;
-  for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top)) {
-    if (!tree[e].is_thread || seats->place[e] == kNoPlace) continue;
-    const PlaceId leaf = tree[e].last_cpu == kNoCpu ? kNoPlace : seats->places.leaf_of_cpu(tree[e].last_cpu);
-    if (leaf == kNoPlace || !seats->places.holds(seats->place[e], leaf))
-      tree[e].last_cpu = seats->places.cpus(seats->place[e])[0];
-    tree[e].last_ran = now;
-  }
+  policy::distribute(live->stack, tree, live->places, memory::costs(), top, within, live->place, live->planning);
+  live->remember(top, plans.load(std::memory_order_relaxed) + 1);
 }
 
+// The primary thread of a nested team keeps the seat that it has in the team around.
 void unseat(Team* team) {
-  for (std::int32_t i = 0; i < team->capacity; ++i)
-    if (team->members[i] != nullptr) team->members[i]->seat = kNoPlace;
+  for (std::int32_t i = team->parent_member->entity != kNoEntity ? 1 : 0; i < team->capacity; ++i) {
+    Member* member = team->members[i];
+    if (member == nullptr) continue;
+    member->seat = kNoPlace;
+    if (member->entity != kNoEntity) live->place[member->entity] = kNoPlace;
+  }
 }
 
 void hand_out(Team* team, std::int32_t size, std::uint32_t number) {
   for (std::int32_t i = 0; i < size; ++i) {
     Member& member = *team->members[i];
-    const PlaceId seat = seats->place[member.entity];
+    const PlaceId seat = live->place[member.entity];
     if (seat == member.seat && member.placing != 0) continue;
     member.seat = seat;
     member.placing = number;
@@ -186,7 +124,7 @@ void hand_out(Team* team, std::int32_t size, std::uint32_t number) {
 }
 
 // More threads than CPUs: binding them would only keep the kernel from balancing.
-bool is_crowded() { return seats->tree[BubbleTree::kRoot].threads > cpus_of(kWholeMachine); }
+bool is_crowded() { return live->tree[BubbleTree::kRoot].threads > live->cpus_of(kWholeMachine); }
 
 // A team that shrinks keeps its seats, with its data, until half of its part is idle.
 bool has_to_plan(const Team* team, std::int32_t size) {
@@ -195,14 +133,14 @@ bool has_to_plan(const Team* team, std::int32_t size) {
 
 void seat(Team* team, std::int32_t size) {
   if (has_to_plan(team, size)) {
-    if (!enter(team, size) || !make_room_to_plan()) {
+    if (!enter(team, size) || !live->make_room(policy::planning_bytes(live->tree, live->places))) {
       HEARTH_WARN_ONCE("there are more threads and teams than Hearth can place (%d): the kernel chooses where new ones run.",
-                       seats->room.entities);
+                       live->room.entities);
       return unseat(team);
     }
-    BubbleTree& tree = seats->tree;
+    BubbleTree& tree = live->tree;
     const EntityId primary = team->members[0]->entity;
-    if (seats->place[primary] == kNoPlace) tree[primary].last_cpu = cpu_here();
+    if (live->place[primary] == kNoPlace) tree[primary].last_cpu = cpu_here();
     tree.sum_up();
     team->seating.planned = size;
     if (is_crowded()) return unseat(team);
@@ -221,11 +159,21 @@ bool say_mask(const topology::CpuMask& mask) {
   return false;
 }
 
-topology::CpuMask mask_of(PlaceId place) {
-  topology::CpuMask mask;
-  const std::uint32_t* cpus = seats->places.cpus(place);
-  for (std::int32_t i = 0; i < cpus_of(place); ++i) mask.set(cpus[i]);
-  return mask;
+// A thread of the program goes to its seat and is free to leave: its mask is as before when it returns.
+void move_root_to(PlaceId seat) {
+  const std::uint32_t cpu = cpu_here();
+  if (seat < 0 || cpu == kNoCpu) return;
+  const PlaceId leaf = live->places.leaf_of_cpu(cpu);
+  if (leaf != kNoPlace && live->places.holds(seat, leaf)) return;
+  const topology::CpuMask own = topology::current_affinity();
+  if (say_mask(live->mask_of(seat))) say_mask(own);
+}
+
+void seat_and_note(Team* team, std::int32_t size) {
+  LockGuard guard(live->lock);
+  seat(team, size);
+  team->seating.size = size;
+  team->seating.plan = plans.load(std::memory_order_relaxed);
 }
 
 bool user_places_threads() {
@@ -241,25 +189,30 @@ void init_seats() {
   if (stack.above == nullptr || user_places_threads() || !has_several_locations()) return;
   const topology::Machine& machine = topology::machine();
   const std::int32_t locations = memory::memory_homes().locations;
-  auto* made = new (std::nothrow) Seats;
+  auto* made = new (std::nothrow) LiveTree;
   if (made == nullptr) return;
   const auto cpus = static_cast<std::int32_t>(machine.usable.count());
-  made->room = {.entities = 4 * cpus + 1024, .attachments = kAttachments, .locations = locations};
+  made->room = {.entities = 4 * cpus + 1024, .attachments = LiveTree::kAttachments, .locations = locations};
+  const auto entities = static_cast<std::size_t>(made->room.entities);
+  const auto attachments = static_cast<std::size_t>(made->room.attachments);
   made->tree_memory = std::malloc(BubbleTree::bytes_for(made->room));
-  made->place = static_cast<PlaceId*>(std::malloc(static_cast<std::size_t>(made->room.entities) * sizeof(PlaceId)));
+  made->place = static_cast<PlaceId*>(std::malloc(2 * entities * sizeof(PlaceId)));
+  made->new_place = made->place + entities;
+  made->target = static_cast<Location*>(std::malloc(attachments * sizeof(Location)));
+  made->hint = static_cast<Hint*>(std::malloc(attachments * sizeof(Hint)));
   void* places = std::malloc(placement::PlaceTree::bytes_for(machine));
-  if (made->tree_memory == nullptr || made->place == nullptr || places == nullptr) {
+  if (made->tree_memory == nullptr || made->place == nullptr || made->target == nullptr || made->hint == nullptr ||
+      places == nullptr) {
     HEARTH_WARN_ONCE("out of memory: teams are not placed beside their data.");
     return;
   }
   made->places.fill(machine, locations, kSeatLevels[settings().seats], places);
   if (made->places[kWholeMachine].location != placement::kUnknown) return;  // all CPUs are at one location
-  made->costs.fill(machine, locations);
   made->stack = stack;
   made->before = topology::current_affinity();
   made->pretended = machine.pretended;
-  seats = made;
-  begin_tree();
+  live = made;
+  live->begin();
   process.seats_teams = true;
 }
 
@@ -274,36 +227,53 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
   }
   const Team::Seating wanted{.size = size, .planned = team->seating.planned,
                              .plan = plans.load(std::memory_order_relaxed)};
-  if (HEARTH_LIKELY(team->seating == wanted)) return;
-  LockGuard guard(seats->lock);
-  seat(team, size);
-  team->seating.size = size;
-  team->seating.plan = plans.load(std::memory_order_relaxed);
+  const bool due = HEARTH_UNLIKELY(team->hints_due != 0) || HEARTH_UNLIKELY(team->parent_member->hints_due != 0);
+  if (HEARTH_LIKELY(team->seating == wanted) && !due) return;
+  seat_and_note(team, size);
+  if (!due) return;
+  put_hints_in_force(team);
+  seat_and_note(team, size);
 }
 
-void take_seat(Thread* self, const Member* member) {
+void let_team_help_to_migrate(Team* team, std::int32_t size) {
+  if (!migration_is_pending()) return;
+  LockGuard guard(live->lock);
+  const std::uint32_t number = plans.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (std::int32_t i = 0; i < size; ++i) team->members[i]->placing = number;
+}
+
+void take_seat(Thread* self, Member* member) {
   self->placed = member->placing;
+  member->seated = self;
   const PlaceId seat = member->seat;
-  if (self->is_root || seat == self->bound_seat) return;
+  if (!live->pretended) {
+    if (self->is_root)
+      move_root_to(seat);
+    else if (seat != self->bound_seat)
+      say_mask(seat >= 0 ? live->mask_of(seat) : live->before);
+  }
   self->bound_seat = seat;
-  if (!seats->pretended) say_mask(seat >= 0 ? mask_of(seat) : seats->before);
+  help_to_migrate();
 }
 
 void leave_seats(Team* team) {
-  if (seats == nullptr || team->bubble == kNoEntity) return;
-  LockGuard guard(seats->lock);
-  BubbleTree& tree = seats->tree;
+  if (live == nullptr || team->bubble == kNoEntity) return;
+  LockGuard guard(live->lock);
+  BubbleTree& tree = live->tree;
   Member& primary = *team->members[0];
   const EntityId around = tree[team->bubble].parent;
-  if (around != BubbleTree::kRoot && primary.entity != kNoEntity) tree.move_to(primary.entity, around);
+  if (around != BubbleTree::kRoot && primary.entity != kNoEntity) {
+    tree.move_to(primary.entity, around);
+    tree[primary.entity].tag = reinterpret_cast<std::uintptr_t>(team->parent_member);
+  }
   tree.remove(team->bubble);
   team->bubble = kNoEntity;
 }
 
 void forget_seats() {
-  if (seats == nullptr) return;
-  seats->lock.reset();
-  begin_tree();
+  if (live == nullptr) return;
+  live->lock.reset();
+  live->begin();
 }
 
 void forget_seats_of(Team* team) {
@@ -316,12 +286,12 @@ void forget_seats_of(Team* team) {
 }
 
 placement::Location location_of_seat(PlaceId seat) {
-  return seats == nullptr || seat < 0 ? placement::kUnknown : seats->places[seat].location;
+  return live == nullptr || seat < 0 ? placement::kUnknown : live->places[seat].location;
 }
 
 std::size_t mask_of_seat(PlaceId seat, void* mask, std::size_t room) {
-  if (seats == nullptr || seat < 0 || seats->pretended) return 0;
-  const topology::CpuMask cpus = mask_of(seat);
+  if (live == nullptr || seat < 0 || live->pretended) return 0;
+  const topology::CpuMask cpus = live->mask_of(seat);
   if (cpus.bytes() > room) return 0;
   std::memcpy(mask, cpus.words(), cpus.bytes());
   return cpus.bytes();

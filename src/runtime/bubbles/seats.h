@@ -22,8 +22,10 @@ void init_seats();
 /// Places for the members of a team of `size` threads, if anything has changed since its last region. Members are made for
 /// slots that have none. Where there are more threads than CPUs nobody is seated.
 void seat_team(Thread* self, Team* team, std::int32_t size);
+/// While pages are being moved: the members are to look in before they begin.
+void let_team_help_to_migrate(Team* team, std::int32_t size);
 /// Bind the calling thread to its seat.
-void take_seat(Thread* self, const Member* member);
+void take_seat(Thread* self, Member* member);
 /// The team is being freed.
 void leave_seats(Team* team);
 /// In a fork child: the calling thread's teams are all that is left, and they have lost their seats.

@@ -82,7 +82,11 @@ struct alignas(kCacheLinePair) Member {
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
   std::uint32_t placing = 0;                      // which decision of place_team() or seat_team() it comes from
   std::int32_t entity = -1;                       // in the tree of bubbles (bubbles/seats.h); -1: it is not there
-  std::int32_t seat = -1;                         // its place in the PlaceTree; -1: it may run anywhere
+  std::int32_t next_bubble = -1;                  // made for the next nested team before that is there; -1: none
+  Relaxed<Thread*> seated{nullptr};               // `thread`, once it has looked for its seat
+  Relaxed<std::int32_t> seat{-1};                 // its place in the PlaceTree; -1: it may run anywhere
+  Relaxed<std::uint8_t> hints_due{0};             // as Team::hints_due, of the team that it will fork next
+  struct SaidHints* said = nullptr;               // hints.cpp: its last calls of hearth_affinity()
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
@@ -148,6 +152,8 @@ struct Team {
     friend bool operator==(const Seating&, const Seating&) = default;
   } seating;
   std::int32_t bubble = -1;  // in the tree of bubbles; -1: it is not there
+  // Something was said of memory that the team's threads use, and is not in force yet (bubbles/hints.h).
+  Relaxed<std::uint8_t> hints_due{0};
   // Threads beyond the primary that this region holds of its contention group's thread limit, and for a team
   // around an initial task: how many all regions of the group hold together.
   std::int32_t reserved = 0;

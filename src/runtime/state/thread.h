@@ -49,7 +49,8 @@ struct alignas(kCacheLinePair) Thread {
                 stack_end = 0;  // its stack's addresses (program_word.h); 0: nobody has asked
   pthread_t handle{};
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
-  std::int32_t bound_seat = -1;   // the same for seats
+  Relaxed<std::int32_t> bound_seat{-1};  // the same for seats; who moves threads writes it, too
+  Relaxed<std::int32_t> kernel_id{0};    // gettid(); 0: not known yet
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
   std::uint32_t shown = 0;        // Team::placement_number of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;

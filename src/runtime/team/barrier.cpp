@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "base/assert.h"
+#include "runtime/bubbles/hints.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/wait.h"
 #include "runtime/tools/events.h"
@@ -159,10 +160,11 @@ bool wait_for_team(Thread* self, bool cancellable) {
 }  // namespace
 
 bool barrier(Thread* self, bool cancellable) {
-  if (!events::active()) return wait_for_team(self, cancellable);
-  events::barrier_begin(self);
+  if (events::active()) events::barrier_begin(self);
   const bool cancelled = wait_for_team(self, cancellable);
-  events::barrier_end(self);
+  if (events::active()) events::barrier_end(self);
+  // What members said before the barrier holds for all behind it.
+  if (HEARTH_UNLIKELY(self->team->hints_due != 0)) put_hints_in_force(self->team);
   return cancelled;
 }
 

@@ -49,6 +49,7 @@ void free_team(Team* team) {
                           "%u tasks are lost with a team of %d", queued_tasks(team), team->capacity);
   for (int i = 0; i < team->capacity; ++i) {
     if (team->members[i] == nullptr) continue;
+    std::free(team->members[i]->said);
     team->members[i]->~Member();
     std::free(team->members[i]);
   }

@@ -2,6 +2,9 @@
 
 #include <cinttypes>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/assert.h"
 #include "runtime/state/fork_word.h"
 #include "runtime/sync/wait.h"
@@ -85,6 +88,7 @@ void serve_team(Thread* self, Member* member) {
 void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   tls_thread = self;
+  self->kernel_id = static_cast<std::int32_t>(syscall(SYS_gettid));
   void* signal_stack = make_signal_stack();
   if (events::active()) events::thread_begin(self, ompt_thread_worker);
   for (;;) {

@@ -1,0 +1,47 @@
+// Hearth's own entry points for who uses what memory: <hearth/memory.h>. Translators to runtime/bubbles/hints.h. Any thread.
+#include <cerrno>
+#include <cstddef>
+
+#include "abi/export.h"
+#include "runtime/bubbles/hints.h"
+#include "runtime/state/thread.h"
+
+namespace rt = hearth::rt;
+using hearth::placement::Access;
+using hearth::placement::ByteRange;
+using rt::Thread;
+using rt::Who;
+
+namespace {
+
+bool is_who(int who) { return who >= 0 && who <= 2; }
+bool is_access(int access) { return access >= 1 && access <= 3; }
+
+int answer(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+HEARTH_EXPORT int hearth_mem_attach(void* address, std::size_t size, int who, int access, double passes) {
+  if (!is_who(who) || !is_access(access) || !(passes > 0)) return answer(EINVAL);
+  return answer(rt::attach(Thread::current(), ByteRange::of(address, size), static_cast<Who>(who),
+                           static_cast<Access>(access), passes));
+}
+
+HEARTH_EXPORT int hearth_mem_detach(void* address, int who) {
+  if (!is_who(who)) return answer(EINVAL);
+  return answer(rt::detach(Thread::current(), reinterpret_cast<std::uintptr_t>(address), static_cast<Who>(who)));
+}
+
+HEARTH_EXPORT int hearth_mem_follow(int who) {
+  if (!is_who(who)) return answer(EINVAL);
+  return answer(rt::follow(Thread::current(), static_cast<Who>(who)));
+}
+
+HEARTH_EXPORT int hearth_affinity(void* address, std::size_t size, int access, int when) {
+  if (!is_access(access) || when < 0 || when > 1) return answer(EINVAL);
+  return answer(rt::say_affinity(Thread::current(), ByteRange::of(address, size), static_cast<Access>(access), when == 1));
+}

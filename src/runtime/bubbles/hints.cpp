@@ -1,0 +1,230 @@
+#include "runtime/bubbles/hints.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "memory/areas.h"
+#include "memory/migrate.h"
+#include "memory/owners.h"
+#include "policy/tuning.h"
+#include "runtime/bubbles/live_tree.h"
+#include "runtime/bubbles/relocate.h"
+#include "runtime/bubbles/seats.h"
+
+namespace hearth::rt {
+
+// A member's last calls of hearth_affinity(). Calls without a region or a barrier between them are one bunch: a bunch that says
+// what the last one said, in the same order, changes nothing and takes no lock.
+struct SaidHints {
+  static constexpr int kMost = 8;  // further ones of a bunch are looked up in the tree
+  std::uint64_t bunch = 0;
+  int repeated = 0;
+  int count = 0;
+  placement::ByteRange range[kMost];
+  placement::Access use[kMost];
+};
+
+namespace {
+
+using placement::Access;
+using placement::ByteRange;
+
+bool is_outside_of_regions(const Thread* self) { return self->team->parent_member == nullptr; }
+
+// Whom it is said for, and what then has to look at it. Under the lock.
+struct Owner {
+  EntityId entity = kNoEntity;
+  Relaxed<std::uint8_t>* due = nullptr;
+};
+
+Owner owner_of(Thread* self, Who who) {
+  Member* member = self->member;
+  if (who == Who::next_team || is_outside_of_regions(self)) {
+    const EntityId bubble = next_bubble_of(member);
+    if (bubble == kNoEntity) return {};
+    return {who == Who::thread ? live->tree[bubble].first_inside : bubble, &member->hints_due};
+  }
+  return {who == Who::thread ? member->entity : EntityId{self->team->bubble}, &self->team->hints_due};
+}
+
+AttachmentId find(EntityId owner, ByteRange range, Access use) {
+  for (AttachmentId a = live->tree[owner].first_attachment; a != kNoAttachment; a = live->tree.attachment(a).next) {
+    const Hint& hint = live->hint[a];
+    if (hint.range.begin == range.begin && hint.range.end == range.end && live->tree.attachment(a).access == use) return a;
+  }
+  return kNoAttachment;
+}
+
+void drop(AttachmentId attachment) {
+  live->hint[attachment] = {};
+  live->tree.detach(attachment);
+}
+
+// `shares`: where the range is, asked for before the lock was taken.
+int attach_to(const Owner& owner, ByteRange range, Access use, double passes, std::uint64_t said,
+              const placement::Shares& shares) {
+  if (owner.entity == kNoEntity) return ENOMEM;
+  if (const AttachmentId known = find(owner.entity, range, use); known != kNoAttachment) {
+    live->hint[known].said = said;
+    if (live->hint[known].passes == passes) return 0;
+    live->hint[known].passes = passes;
+  } else {
+    const AttachmentId made = live->tree.attach(owner.entity, {.access = use}, shares);
+    if (made == kNoAttachment) return ENOMEM;
+    live->hint[made] = {.range = range, .passes = passes, .said = said};
+  }
+  *owner.due = 1;
+  return 0;
+}
+
+// What an earlier bunch has said and this one has not repeated.
+void drop_older(EntityId owner, const SaidHints& keep) {
+  for (AttachmentId a = live->tree[owner].first_attachment; a != kNoAttachment;) {
+    const AttachmentId next = live->tree.attachment(a).next;
+    const Hint& hint = live->hint[a];
+    bool repeated = hint.said == 0 || hint.said == keep.bunch;
+    for (int i = 0; i < keep.repeated && !repeated; ++i)
+      repeated = keep.range[i].begin == hint.range.begin && keep.range[i].end == hint.range.end;
+    if (!repeated) drop(a);
+    a = next;
+  }
+}
+
+bool is_one_area(ByteRange range) {
+  memory::AreaId id = 0;
+  const ByteRange pages = memory::whole_pages(range);
+  return pages.bytes() != 0 && memory::areas.cut_out(pages, id) != memory::AreaResult::invalid;
+}
+
+// Where the caller is now.
+Location location_of(const Thread* self) {
+  const Location seat = location_of_seat(self->member->seat);
+  return seat >= 0 ? seat : memory::location_here();
+}
+
+bool repeats_what_was_said(SaidHints& said, std::uint64_t bunch, ByteRange range, Access use) {
+  if (said.bunch != bunch) {
+    said.bunch = bunch;
+    said.repeated = 0;
+  }
+  if (said.repeated >= said.count) return false;
+  const ByteRange& before = said.range[said.repeated];
+  if (before.begin != range.begin || before.end != range.end || said.use[said.repeated] != use) return false;
+  ++said.repeated;
+  return true;
+}
+
+void note_said(SaidHints& said, ByteRange range, Access use) {
+  if (said.repeated == SaidHints::kMost) return;
+  said.range[said.repeated] = range;
+  said.use[said.repeated] = use;
+  said.count = ++said.repeated;
+}
+
+}  // namespace
+
+int attach(Thread* self, ByteRange range, Who who, Access use, double passes) {
+  if (!is_one_area(range)) return EINVAL;
+  if (live == nullptr) return 0;
+  const placement::Shares shares = memory::look_up(range);
+  LockGuard guard(live->lock);
+  return attach_to(owner_of(self, who), range, use, passes, 0, shares);
+}
+
+int detach(Thread* self, std::uint64_t address, Who who) {
+  if (live == nullptr) return ENOENT;
+  LockGuard guard(live->lock);
+  const Owner owner = owner_of(self, who);
+  if (owner.entity == kNoEntity) return ENOENT;
+  int result = ENOENT;
+  for (AttachmentId a = live->tree[owner.entity].first_attachment; a != kNoAttachment;) {
+    const AttachmentId next = live->tree.attachment(a).next;
+    if (address >= live->hint[a].range.begin && address < live->hint[a].range.end) {
+      drop(a);
+      result = 0;
+    }
+    a = next;
+  }
+  return result;
+}
+
+int follow(Thread* self, Who who) {
+  if (live == nullptr) return ENOENT;
+  memory::Migration migration;
+  const Location here = location_of(self);
+  if (here == placement::kUnknown) return EINVAL;
+  bool any = false;
+  {
+    LockGuard guard(live->lock);
+    const Owner owner = owner_of(self, who);
+    if (owner.entity == kNoEntity) return ENOENT;
+    for (AttachmentId a = live->tree[owner.entity].first_attachment; a != kNoAttachment;
+         a = live->tree.attachment(a).next) {
+      const ByteRange pages = memory::whole_pages(live->hint[a].range);
+      if (pages.bytes() == 0 || !migration.add(pages, here)) continue;
+      live->tree.relocate(a, here);
+      any = true;
+    }
+  }
+  if (!any) return ENOENT;
+  while (!migration.step(memory::Migration::kNoLimit)) {
+  }
+  const memory::MigrationCounts counts = migration.counts();
+  if (counts.refused) return EPERM;
+  if (counts.moved == 0 && counts.stayed() != 0) return EBUSY;
+  return counts.moved == 0 ? EALREADY : 0;
+}
+
+int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
+  if (!is_one_area(range)) return EINVAL;
+  if (live == nullptr) return 0;
+  Member* member = self->member;
+  if (member->said == nullptr) {
+    member->said = static_cast<SaidHints*>(std::calloc(1, sizeof(SaidHints)));
+    if (member->said == nullptr) return ENOMEM;
+  }
+  SaidHints& said = *member->said;
+  // 0 is for what was attached.
+  const std::uint64_t bunch = (self->regions_served << 32 | (member->phase & UINT32_MAX)) + 1;
+  if (repeats_what_was_said(said, bunch, range, use)) return 0;
+  const placement::Shares shares = memory::look_up(range);
+  {
+    LockGuard guard(live->lock);
+    const Owner owner = owner_of(self, is_outside_of_regions(self) ? Who::next_team : Who::thread);
+    if (owner.entity != kNoEntity) drop_older(owner.entity, said);
+    const int result = attach_to(owner, range, use, tuning::kPassesUnknown, bunch, shares);
+    if (result != 0) return result;
+    const EntityId entity = owner.entity;
+    if (!when_all && live->place[entity] != kNoPlace)
+      plan_relocation_of(live->tree[entity].is_thread ? live->tree[entity].parent : entity);
+  }
+  note_said(said, range, use);
+  if (!when_all) help_to_migrate();
+  return 0;
+}
+
+void put_hints_in_force(Team* team) {
+  if (live == nullptr || team->bubble == kNoEntity) return;
+  {
+    // One member plans; the others see that something is due until it has, and wait for the lock.
+    LockGuard guard(live->lock);
+    Member* outer = team->parent_member;
+    if (team->hints_due == 0 && outer->hints_due == 0) return;
+    if (!plan_relocation_of(team->bubble)) return;
+    team->hints_due = 0;
+    outer->hints_due = 0;
+  }
+  help_to_migrate();
+}
+
+void forget_hints_in(ByteRange range) {
+  if (live == nullptr) return;
+  LockGuard guard(live->lock);
+  for (AttachmentId a = 0; a < live->tree.attachments(); ++a) {
+    const ByteRange& hint = live->hint[a].range;
+    if (hint.bytes() != 0 && hint.begin < range.end && range.begin < hint.end) drop(a);
+  }
+}
+
+}  // namespace hearth::rt

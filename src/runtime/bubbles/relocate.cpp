@@ -1,0 +1,162 @@
+#include "runtime/bubbles/relocate.h"
+
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include <sched.h>
+
+#include "base/assert.h"
+#include "memory/areas.h"
+#include "memory/migrate.h"
+#include "policy/relocation.h"
+#include "runtime/bubbles/live_tree.h"
+#include "runtime/sync/wait.h"
+
+namespace hearth::rt {
+namespace {
+
+using memory::Migration;
+
+// Helpers count themselves in before they look whether the migration is still there, and its end waits for them: both
+// sequentially consistent, so that one of the two sees the other. The slot is never freed.
+struct Slot {
+  std::atomic<Migration*> migration{nullptr};
+  std::atomic<std::int32_t> helpers{0};
+};
+constinit Slot slot;
+
+constinit std::atomic<std::uint64_t> plans_made{0}, threads_moved{0}, pages_moved{0};
+
+// Under the lock. The last helper may still be on its way out; it does nothing but leave.
+void end_migration() {
+  Migration* migration = slot.migration.load(std::memory_order_relaxed);
+  if (migration == nullptr || !migration->done()) return;
+  slot.migration.store(nullptr, std::memory_order_seq_cst);  // pairs with the increment in help_to_migrate()
+  Spinner spinner;
+  while (slot.helpers.load(std::memory_order_seq_cst) != 0)
+    if (!spinner.turn()) yield_cpu();
+  pages_moved.fetch_add(migration->counts().moved, std::memory_order_relaxed);
+  delete migration;
+}
+
+// Under the lock. A worker is bound by the thread that has planned; one of the program moves itself when it comes by.
+void bind_member(Member* member, PlaceId seat) {
+  member->seat = seat;
+  Thread* thread = member->seated;
+  const std::int32_t kernel_id = thread == nullptr ? 0 : std::int32_t{thread->kernel_id};
+  if (kernel_id == 0 || thread->is_root || thread->bound_seat == seat) return;
+  thread->bound_seat = seat;
+  if (live->pretended) return;
+  const topology::CpuMask mask = live->mask_of(seat);
+  // Refused: the thread tries, and complains, when it takes its seat.
+  if (sched_setaffinity(kernel_id, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) != 0)
+    thread->bound_seat = kNoPlace;
+}
+
+// Under the lock.
+std::uint64_t move_threads(EntityId top) {
+  BubbleTree& tree = live->tree;
+  std::uint64_t moved = 0;
+  for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top)) {
+    const PlaceId before = live->place[e];
+    live->place[e] = live->new_place[e];
+    if (!tree[e].is_thread || before == live->place[e] || live->place[e] == kNoPlace) continue;
+    ++moved;
+    if (tree[e].tag != 0) bind_member(reinterpret_cast<Member*>(tree[e].tag), live->place[e]);
+  }
+  return moved;
+}
+
+bool add_to(Migration& migration, EntityId owner, const Hint& hint, Location target) {
+  const placement::ByteRange pages = memory::whole_pages(hint.range);
+  if (pages.bytes() == 0) return false;
+  if (target >= 0) return migration.add(pages, target);
+  // Over the owner's location and those nearest to it, or over all.
+  Location all[placement::kMaxLocations];
+  std::int32_t count = 0;
+  const Location home = live->places[live->place[owner] == kNoPlace ? kWholeMachine : live->place[owner]].location;
+  const std::int32_t locations = live->places.locations();
+  for (Location where = 0; where < locations; ++where) {
+    const bool near = home < 0 || where == home ||
+                      memory::costs().read_line_ns(home, where) <= 1.3 * memory::costs().read_line_ns(home, home);
+    if (target == policy::kOverAll || near) all[count++] = where;
+  }
+  return count != 0 && migration.add_in_turn(pages, all, count);
+}
+
+// Under the lock. Null: nothing moves, or there is no memory.
+Migration* migration_of_plan(EntityId top) {
+  BubbleTree& tree = live->tree;
+  Migration* migration = nullptr;
+  for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top)) {
+    for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) {
+      if (live->target[a] == policy::kStays) continue;
+      if (migration == nullptr && (migration = new (std::nothrow) Migration) == nullptr) return nullptr;
+      if (add_to(*migration, e, live->hint[a], live->target[a]) && live->target[a] >= 0)
+        tree.relocate(a, live->target[a]);
+    }
+  }
+  return migration;
+}
+
+double passes_inside(EntityId top) {
+  const BubbleTree& tree = live->tree;
+  double most = 1;
+  for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top))
+    for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next)
+      if (live->hint[a].passes > most) most = live->hint[a].passes;
+  return most;
+}
+
+}  // namespace
+
+bool plan_relocation_of(EntityId bubble) {
+  end_migration();
+  if (slot.migration.load(std::memory_order_relaxed) != nullptr) return false;
+  BubbleTree& tree = live->tree;
+  tree.sum_up();
+  const policy::Standing standing = live->standing();
+  const EntityId top = policy::contradicted_by_hints(standing, bubble);
+  if (top == kNoEntity || !live->make_room(policy::relocation_bytes(tree, live->places))) return true;
+  std::memcpy(live->new_place, live->place, static_cast<std::size_t>(tree.entities()) * sizeof(PlaceId));
+  const policy::Relocation plan =
+      policy::plan_relocation(live->stack, standing, top, {.passes = passes_inside(top), .mover = policy::Mover::members},
+                              live->new_place, live->target, live->planning);
+  if (plan.action == policy::Action::stay) return true;
+  const std::uint32_t number = plans.load(std::memory_order_relaxed) + 1;
+  threads_moved.fetch_add(move_threads(top), std::memory_order_relaxed);
+  plans_made.fetch_add(1, std::memory_order_relaxed);
+  live->remember(top, number);
+  plans.store(number, std::memory_order_relaxed);
+  if (Migration* migration = migration_of_plan(top))
+    slot.migration.store(migration, std::memory_order_seq_cst);  // pairs with the load in help_to_migrate()
+  return true;
+}
+
+bool migration_is_pending() { return slot.migration.load(std::memory_order_relaxed) != nullptr; }
+
+void help_to_migrate() {
+  if (HEARTH_LIKELY(!migration_is_pending())) return;
+  slot.helpers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the store in end_migration()
+  Migration* migration = slot.migration.load(std::memory_order_seq_cst);
+  if (migration != nullptr) migration->step();
+  const bool done = migration != nullptr && migration->done();
+  slot.helpers.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the load in end_migration()
+  if (!done) return;
+  LockGuard guard(live->lock);
+  end_migration();
+}
+
+void forget_migration() {
+  slot.migration.store(nullptr, std::memory_order_relaxed);
+  slot.helpers.store(0, std::memory_order_relaxed);
+}
+
+RelocationCounts relocation_counts() {
+  return {.plans = plans_made.load(std::memory_order_relaxed),
+          .threads = threads_moved.load(std::memory_order_relaxed),
+          .pages = pages_moved.load(std::memory_order_relaxed)};
+}
+
+}  // namespace hearth::rt
