@@ -8,22 +8,12 @@
 #include "memory/migrate.h"
 #include "memory/owners.h"
 #include "policy/tuning.h"
+#include "runtime/bubbles/announced.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
 
 namespace hearth::rt {
-
-// A member's last calls of hearth_affinity(). Calls without a region or a barrier between them are one bunch: a bunch that says
-// what the last one said, in the same order, changes nothing and takes no lock.
-struct SaidHints {
-  static constexpr int kMost = 8;  // further ones of a bunch are looked up in the tree
-  std::uint64_t bunch = 0;
-  int repeated = 0;
-  int count = 0;
-  placement::ByteRange range[kMost];
-  placement::Access use[kMost];
-};
 
 namespace {
 
@@ -127,9 +117,25 @@ void note_said(SaidHints& said, ByteRange range, Access use) {
 int attach(Thread* self, ByteRange range, Who who, Access use, double passes) {
   if (!is_one_area(range)) return EINVAL;
   if (live == nullptr) return 0;
+  if (who == Who::thread) move_announced_here(self, range);
   const placement::Shares shares = memory::look_up(range);
   LockGuard guard(live->lock);
   return attach_to(owner_of(self, who), range, use, passes, 0, shares);
+}
+
+bool is_attached_to_caller(Thread* self, ByteRange range) {
+  if (live == nullptr || is_outside_of_regions(self)) return false;
+  LockGuard guard(live->lock);
+  const EntityId owner = self->member->entity;
+  if (owner == kNoEntity) return false;
+  for (AttachmentId a = live->tree[owner].first_attachment; a != kNoAttachment; a = live->tree.attachment(a).next)
+    if (memory::common(live->hint[a].range, range).bytes() != 0) return true;
+  return false;
+}
+
+SaidHints* said_by(Member* member) {
+  if (member->said == nullptr) member->said = static_cast<SaidHints*>(std::calloc(1, sizeof(SaidHints)));
+  return member->said;
 }
 
 int detach(Thread* self, std::uint64_t address, Who who) {
@@ -180,10 +186,7 @@ int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
   if (!is_one_area(range)) return EINVAL;
   if (live == nullptr) return 0;
   Member* member = self->member;
-  if (member->said == nullptr) {
-    member->said = static_cast<SaidHints*>(std::calloc(1, sizeof(SaidHints)));
-    if (member->said == nullptr) return ENOMEM;
-  }
+  if (said_by(member) == nullptr) return ENOMEM;
   SaidHints& said = *member->said;
   // 0 is for what was attached.
   const std::uint64_t bunch = (self->regions_served << 32 | (member->phase & UINT32_MAX)) + 1;

@@ -17,6 +17,9 @@ int detach(Thread* self, std::uint64_t address, Who who);
 int follow(Thread* self, Who who);
 int say_affinity(Thread* self, placement::ByteRange range, placement::Access use, bool when_all);
 
+/// Whether the caller has said that it uses a part of the range.
+bool is_attached_to_caller(Thread* self, placement::ByteRange range);
+
 /// Before the team's next region, or behind a barrier of it: threads and memory move, if what was said since the last time
 /// asks for it.
 void put_hints_in_force(Team* team);

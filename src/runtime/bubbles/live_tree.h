@@ -35,6 +35,26 @@ struct Hint {
   std::uint64_t said = 0;      // in which bunch of hearth_affinity() calls; 0: by hearth_mem_attach(), until it is detached
 };
 
+/// A member's own. Calls of hearth_affinity() without a region or a barrier between them are one bunch: a bunch that says what the
+/// last one said, in the same order, changes nothing and takes no lock. Zeroed memory is an empty one.
+struct SaidHints {
+  static constexpr int kMost = 8;  // of each; further calls of a bunch are looked up in the tree
+  std::uint64_t bunch;
+  int repeated;
+  int count;
+  placement::ByteRange range[kMost];
+  placement::Access use[kMost];
+  // What is announced for the next region that the member forks, and what its region that is under way was given.
+  int announcements;
+  int handed;
+  struct Announced {
+    placement::ByteRange range;
+    bool attaches;  // to whom it goes
+  };
+  Announced announced[kMost];
+  Announced handed_out[kMost];
+};
+
 struct LiveTree {
   static constexpr std::int32_t kAttachments = 16384;
 
@@ -74,6 +94,9 @@ extern constinit std::atomic<std::uint32_t> plans;
 /// The bubble of the team that the member will fork next: that of the team it has kept, or one that is made in advance.
 /// kNoEntity: the tree is full. Under the lock.
 EntityId next_bubble_of(Member* member);
+
+/// The member's; null: out of memory.
+SaidHints* said_by(Member* member);
 
 /// The CPU that the caller is on just now; on a pretended machine nobody knows.
 std::uint32_t cpu_here();

@@ -153,6 +153,8 @@ void forget_migration() {
   slot.helpers.store(0, std::memory_order_relaxed);
 }
 
+void count_moved_pages(std::uint64_t pages) { pages_moved.fetch_add(pages, std::memory_order_relaxed); }
+
 RelocationCounts relocation_counts() {
   return {.plans = plans_made.load(std::memory_order_relaxed),
           .threads = threads_moved.load(std::memory_order_relaxed),

@@ -10,11 +10,13 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "memory/areas.h"
 #include "memory/costs.h"
 #include "memory/homes.h"
 #include "policy/bubble_policy.h"
 #include "runtime/binding/locations.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/announced.h"
 #include "runtime/bubbles/hints.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/bubbles/relocate.h"
@@ -213,6 +215,10 @@ void init_seats() {
   made->pretended = machine.pretended;
   live = made;
   live->begin();
+  hear_of_announcements();
+  memory::areas.set_observer([](memory::AreaEvent event, const memory::Area& area, const memory::Area&) {
+    if (event == memory::AreaEvent::released) forget_hints_in(area.range);
+  });
   process.seats_teams = true;
 }
 
@@ -221,7 +227,7 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
   if (size == 1) {
     const Member& outer = *team->parent_member;
     primary.entity = outer.entity;
-    primary.seat = outer.seat;
+    primary.seat = std::int32_t{outer.seat};
     primary.placing = self->placed;
     return;
   }
@@ -235,8 +241,8 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
   seat_and_note(team, size);
 }
 
-void let_team_help_to_migrate(Team* team, std::int32_t size) {
-  if (!migration_is_pending()) return;
+void call_team_to_move(Team* team, std::int32_t size) {
+  if (HEARTH_LIKELY(!hand_announced_to(team)) && HEARTH_LIKELY(!migration_is_pending())) return;
   LockGuard guard(live->lock);
   const std::uint32_t number = plans.fetch_add(1, std::memory_order_relaxed) + 1;
   for (std::int32_t i = 0; i < size; ++i) team->members[i]->placing = number;
@@ -254,6 +260,7 @@ void take_seat(Thread* self, Member* member) {
   }
   self->bound_seat = seat;
   help_to_migrate();
+  move_announced_part(self, member);
 }
 
 void leave_seats(Team* team) {
@@ -273,6 +280,7 @@ void leave_seats(Team* team) {
 void forget_seats() {
   if (live == nullptr) return;
   live->lock.reset();
+  forget_migration();
   live->begin();
 }
 

@@ -22,8 +22,8 @@ void init_seats();
 /// Places for the members of a team of `size` threads, if anything has changed since its last region. Members are made for
 /// slots that have none. Where there are more threads than CPUs nobody is seated.
 void seat_team(Thread* self, Team* team, std::int32_t size);
-/// While pages are being moved: the members are to look in before they begin.
-void let_team_help_to_migrate(Team* team, std::int32_t size);
+/// Where pages are to be moved, the members are to look in before they begin.
+void call_team_to_move(Team* team, std::int32_t size);
 /// Bind the calling thread to its seat.
 void take_seat(Thread* self, Member* member);
 /// The team is being freed.

@@ -136,7 +136,7 @@ namespace {
 [[gnu::noinline]] std::int32_t seat_and_staff(Thread* self, Team* team, std::int32_t size) {
   make_members(team, size);
   seat_team(self, team, size);
-  let_team_help_to_migrate(team, size);
+  call_team_to_move(team, size);
   if (team->staffed >= size) return size;
   const std::int32_t reached = staff_team(team, size, worker_main);
   if (reached < size) seat_team(self, team, reached);
