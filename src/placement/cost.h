@@ -11,7 +11,8 @@
 //   pages     set_migration(); else base + pages x (page + copy), where the copy reads each line there and writes it here,
 //             as many at a time as a core can. Base: 100 us a call (measured: 50 to 150 whatever it moves), page: 0.5 us.
 //             From 512 pages on a batch is a call, so the base is in the price of a page.
-//   threads   200 us to a CPU that is busy (measured: 180 to 210). The paper's user-level threads: 2.56.
+//   threads   4 us a call that binds one (measured: 2 to 4), and 200 us until all have arrived, since a CPU that is busy
+//             lets them wait (measured: 180 to 210). The paper's user-level threads: 2.56 and none.
 //   traps     12 us for a fault and for opening a page, 0.27 more for each further page of the unit (measured).
 //   bandwidth Machine's, where a model or HMAT says it; else unknown (0), and nothing is limited by it.
 #pragma once
@@ -111,7 +112,8 @@ class CostModel {
   double page_bytes = 4096;
   /// Lines that a core has under way: 10 to 12 line-fill buffers on Intel's cores since Nehalem.
   double lines_at_a_time = 10;
-  double thread_move_ns = 200'000;
+  double thread_move_ns = 4'000;      // each, one after the other
+  double thread_arrive_ns = 200'000;  // once, for all that move together
   double trap_base_ns = 12'000;
   double trap_page_ns = 270;
   double touched_page_ns = 0;

@@ -108,7 +108,8 @@ Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void
       move_by_owners(s, then, mover, pass);
     prediction.first_ns = pass.ns();
   }
-  prediction.first_ns += prediction.threads * s.costs.thread_move_ns;
+  if (prediction.threads != 0)
+    prediction.first_ns += s.costs.thread_arrive_ns + prediction.threads * s.costs.thread_move_ns;
   return prediction;
 }
 

@@ -22,6 +22,7 @@ struct Opteron : Bench {
     costs.machine_gbs = 14.54;
     costs.lines_at_a_time = 6;
     costs.thread_move_ns = 2560;
+    costs.thread_arrive_ns = 0;
     costs.touched_page_ns = 13'000;
     costs.set_migration(120'000, 11'000);
     const Location pairs[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};

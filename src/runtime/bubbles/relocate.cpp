@@ -40,6 +40,16 @@ void end_migration() {
   delete migration;
 }
 
+// The last batches may be in others' hands: who went on would touch pages that are on their way. True: it is over.
+bool move_and_wait(Migration& migration) {
+  const std::int64_t until = now_ns() + static_cast<std::int64_t>(Migration::kHoldNs);
+  migration.step();
+  Spinner spinner;
+  while (!migration.done() && migration.left() == 0 && now_ns() < until)
+    if (!spinner.turn()) yield_cpu();
+  return migration.done();
+}
+
 // Under the lock. A worker is bound by the thread that has planned; one of the program moves itself when it comes by.
 void bind_member(Member* member, PlaceId seat) {
   member->seat = seat;
@@ -140,8 +150,7 @@ void help_to_migrate() {
   if (HEARTH_LIKELY(!migration_is_pending())) return;
   slot.helpers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the store in end_migration()
   Migration* migration = slot.migration.load(std::memory_order_seq_cst);
-  if (migration != nullptr) migration->step();
-  const bool done = migration != nullptr && migration->done();
+  const bool done = migration != nullptr && move_and_wait(*migration);
   slot.helpers.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the load in end_migration()
   if (!done) return;
   LockGuard guard(live->lock);

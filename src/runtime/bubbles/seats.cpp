@@ -152,7 +152,7 @@ void seat(Team* team, std::int32_t size) {
   hand_out(team, size, plans.load(std::memory_order_relaxed));
 }
 
-bool say_mask(const topology::CpuMask& mask) {
+bool set_mask_to(const topology::CpuMask& mask) {
   if (sched_setaffinity(0, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0) return true;
   HEARTH_WARN_ONCE(
       "sched_setaffinity is refused (%s): CPUs {%s} are no longer available, or a sandbox forbids the call. Threads are not "
@@ -161,14 +161,35 @@ bool say_mask(const topology::CpuMask& mask) {
   return false;
 }
 
+bool is_away_from(PlaceId seat) {
+  const std::uint32_t cpu = cpu_here();
+  if (seat < 0 || cpu == kNoCpu) return false;
+  const PlaceId leaf = live->places.leaf_of_cpu(cpu);
+  return leaf == kNoPlace || !live->places.holds(seat, leaf);
+}
+
 // A thread of the program goes to its seat and is free to leave: its mask is as before when it returns.
 void move_root_to(PlaceId seat) {
-  const std::uint32_t cpu = cpu_here();
-  if (seat < 0 || cpu == kNoCpu) return;
-  const PlaceId leaf = live->places.leaf_of_cpu(cpu);
-  if (leaf != kNoPlace && live->places.holds(seat, leaf)) return;
   const topology::CpuMask own = topology::current_affinity();
-  if (say_mask(live->mask_of(seat))) say_mask(own);
+  if (set_mask_to(live->mask_of(seat))) set_mask_to(own);
+}
+
+// The kernel may have moved it since the last region. Each time that it has to be fetched back, more regions pass before the
+// next time: others may need that CPU.
+void keep_root_near(Thread* self, PlaceId seat) {
+  constexpr std::uint16_t kSettled = 64, kMostRegions = 1024;
+  if (HEARTH_LIKELY(!is_away_from(seat))) {
+    self->regions_away = 0;
+    if (self->away_limit == 1 || ++self->regions_near < kSettled) return;
+    self->regions_near = 0;
+    self->away_limit = 1;
+    return;
+  }
+  self->regions_near = 0;
+  if (++self->regions_away < self->away_limit) return;
+  self->regions_away = 0;
+  if (self->away_limit < kMostRegions) self->away_limit = static_cast<std::uint16_t>(2 * self->away_limit);
+  move_root_to(seat);
 }
 
 void seat_and_note(Team* team, std::int32_t size) {
@@ -233,6 +254,7 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
   }
   const Team::Seating wanted{.size = size, .planned = team->seating.planned,
                              .plan = plans.load(std::memory_order_relaxed)};
+  if (self->is_root) keep_root_near(self, primary.seat);
   const bool due = HEARTH_UNLIKELY(team->hints_due != 0) || HEARTH_UNLIKELY(team->parent_member->hints_due != 0);
   if (HEARTH_LIKELY(team->seating == wanted) && !due) return;
   seat_and_note(team, size);
@@ -253,10 +275,11 @@ void take_seat(Thread* self, Member* member) {
   member->seated = self;
   const PlaceId seat = member->seat;
   if (!live->pretended) {
-    if (self->is_root)
-      move_root_to(seat);
-    else if (seat != self->bound_seat)
-      say_mask(seat >= 0 ? live->mask_of(seat) : live->before);
+    if (self->is_root) {
+      if (is_away_from(seat)) move_root_to(seat);
+    } else if (seat != self->bound_seat) {
+      set_mask_to(seat >= 0 ? live->mask_of(seat) : live->before);
+    }
   }
   self->bound_seat = seat;
   help_to_migrate();

@@ -51,6 +51,8 @@ struct alignas(kCacheLinePair) Thread {
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   Relaxed<std::int32_t> bound_seat{-1};  // the same for seats; who moves threads writes it, too
   Relaxed<std::int32_t> kernel_id{0};    // gettid(); 0: not known yet
+  std::uint16_t regions_near = 0, regions_away = 0;  // a thread of the program, in a row, from its seat: seats.cpp
+  std::uint16_t away_limit = 1;
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
   std::uint32_t shown = 0;        // Team::placement_number of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;

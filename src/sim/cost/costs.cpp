@@ -18,6 +18,7 @@ void fill_costs(const topology::Machine& machine, const Parameters& parameters, 
   costs.write_occupancy = parameters.write_occupancy.value;
   costs.machine_gbs = parameters.coherence_gbs.value;
   costs.thread_move_ns = kNanoseconds * parameters.move_thread_us.value;
+  costs.thread_arrive_ns = 0;
   costs.touched_page_ns = kNanoseconds * parameters.fault_us.value;
   costs.set_migration(kNanoseconds * parameters.move_pages_base_us.value,
                       kNanoseconds * parameters.move_pages_us.value);

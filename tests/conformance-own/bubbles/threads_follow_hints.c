@@ -11,7 +11,7 @@ int hearth_mem_attach(void* address, size_t size, int who, int access, double pa
 int hearth_affinity(void* address, size_t size, int access, int when) __attribute__((weak));
 int hearth_location(void) __attribute__((weak));
 
-enum { kTeams = 4, kThreads = 4, kBytes = 4 << 20, kAt = 2, kRead = 1, kWrite = 2, kThread = 0, kNextTeam = 2, kWhenAll = 1 };
+enum { kTeams = 4, kThreads = 4, kBytes = 4 << 20, kAt = 2, kRead = 1, kWrite = 2, kThread = 0, kNextTeam = 2, kWhenAll = 1, kPasses = 30 };
 
 static int failures;
 
@@ -27,12 +27,12 @@ static void say_as_thread(char* data) {
   {
     const int me = omp_get_thread_num();
     const size_t part = kBytes / kThreads;
-    expect(hearth_mem_attach(data + me * part, part / 2, kThread, kRead, 3) == 0, "attach");
+    expect(hearth_mem_attach(data + me * part, part / 2, kThread, kRead, kPasses) == 0, "attach");
     expect(hearth_affinity(data + me * part + part / 2, part / 2, kWrite, kWhenAll) == 0, "affinity");
   }
 }
 
-static void say_as_team(char* data) { expect(hearth_mem_attach(data, kBytes, kNextTeam, kWrite, 3) == 0, "attach"); }
+static void say_as_team(char* data) { expect(hearth_mem_attach(data, kBytes, kNextTeam, kWrite, kPasses) == 0, "attach"); }
 
 static void twist(void (*say)(char*)) {
   int where[kTeams][kThreads];
