@@ -125,8 +125,9 @@ typedef int (*ompt_get_callback_t)(ompt_callbacks_t event, ompt_callback_t* call
 
 /* ---- What a thread is doing */
 
-/* X(name, number), for each state. */
+/* X(name, number), for each state; first the one from which ompt_enumerate_states() counts. */
 #define HEARTH_OMPT_STATES(X)                          \
+  X(ompt_state_undefined, 0x102)                       \
   X(ompt_state_work_serial, 0x000)                     \
   X(ompt_state_work_parallel, 0x001)                   \
   X(ompt_state_work_reduction, 0x002)                  \
@@ -148,8 +149,7 @@ typedef int (*ompt_get_callback_t)(ompt_callbacks_t event, ompt_callback_t* call
   X(ompt_state_wait_target_map, 0x081)                 \
   X(ompt_state_wait_target_update, 0x082)              \
   X(ompt_state_idle, 0x100)                            \
-  X(ompt_state_overhead, 0x101)                        \
-  X(ompt_state_undefined, 0x102)
+  X(ompt_state_overhead, 0x101)
 
 typedef enum ompt_state_t { HEARTH_OMPT_STATES(HEARTH_OMPT_ENUMERATOR) } ompt_state_t;
 #undef HEARTH_OMPT_ENUMERATOR
