@@ -47,10 +47,10 @@ ompt_start_tool_result_t* ompt_start_tool(unsigned version, const char* runtime)
 }
 
 int main(void) {
-#pragma omp parallel
-  {
-  }
-  if (states < 20 || states == 1000 || !saw_idle || kinds < 1 || kinds == 1000) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  threads += 1;
+  if (threads == 0 || states < 20 || states == 1000 || !saw_idle || kinds < 1 || kinds == 1000) {
     printf("%d states, idle %s, %d kinds of mutual exclusion\n", states, saw_idle ? "among them" : "missing", kinds);
     return 1;
   }
