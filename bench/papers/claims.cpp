@@ -15,6 +15,7 @@ const char* name_of(Kind kind) {
     case Kind::sign: return "sign";
     case Kind::construction: return "by construction";
     case Kind::magnitude: return "magnitude";
+    case Kind::policy: return "Hearth's own";
   }
   return "";
 }

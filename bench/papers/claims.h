@@ -40,6 +40,7 @@ enum class Kind : std::uint8_t {
   sign,          // who wins; a magnitude stands beside it if the paper gives one
   construction,  // holds by how the model is made, and proves nothing
   magnitude,     // the number itself
+  policy,        // no paper's: what Hearth's policies choose and foresee, held against the simulator
 };
 const char* name_of(Kind kind);
 

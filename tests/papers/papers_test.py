@@ -34,7 +34,7 @@ class Papers(unittest.TestCase):
             with self.subTest(claim["id"]):
                 self.assertLessEqual(claim["ours"]["low"], claim["ours"]["high"])
                 self.assertIn(claim["holds"], range(results["draws"] + 1))
-                self.assertIn(claim["kind"], ("sign", "magnitude", "by construction"))
+                self.assertIn(claim["kind"], ("sign", "magnitude", "by construction", "Hearth's own"))
                 for word in ("where", "text", "decides"):
                     self.assertTrue(claim[word])
 
@@ -42,6 +42,12 @@ class Papers(unittest.TestCase):
         for claim in json.loads(self.first.stdout)["claims"]:
             if claim["kind"] == "by construction":
                 self.assertEqual(claim["holds"], claim["draws"], claim["id"])
+
+    def test_policies_choose_what_the_simulator_finds_best(self):
+        own = [claim for claim in json.loads(self.first.stdout)["claims"] if claim["kind"] == "Hearth's own"]
+        self.assertGreaterEqual(len(own), 4)
+        for claim in own:
+            self.assertGreaterEqual(claim["holds"], 0.95 * claim["draws"], claim["id"])
 
     def test_a_page_with_all_claims_and_pictures_that_parse(self):
         results = json.loads(self.first.stdout)
