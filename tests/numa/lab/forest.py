@@ -24,7 +24,7 @@ FRAME = (SOURCES / "forest.c", SOURCES / "counts.c")
 PROGRAMS = ("stream", "nested_stream", "twisted_stream", "zones", "nested_lu", "amr", "server", "growing", "nested_regions")
 MACHINES = ("4x4", "8x1")
 COMPILERS = ("gcc", "clang")
-# The data is small, so the modelled caches are: LU has 1.1 MiB in all.
+# The data is small, so the modelled caches are: LU has 1.5 MiB in all.
 LLC_KIB, L2_KIB = 128, 32
 BEST = {"OMP_PLACES": "cores", "OMP_PROC_BIND": "spread,close"}
 BEST_OF = {"libgomp": BEST, "libomp": {**BEST, "KMP_HOT_TEAMS_MAX_LEVEL": "2", "KMP_HOT_TEAMS_MODE": "1"}}
@@ -127,7 +127,7 @@ def _growing(topology):
 
 
 def _lu(topology):
-    return [*_sizes(topology), "--size", 384]
+    return [*_sizes(topology), "--size", 448]
 
 
 def _amr(topology):

@@ -94,8 +94,9 @@ def _parser():
     nested.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for Hearth; repeatable")
     nested.add_argument("--check", action="store_true", help="end with 1 if Hearth misses a row's limit")
     nested.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every matrix and count")
-    nested.add_argument("--reuse", type=pathlib.Path, metavar="FILE",
-                        help="take what is not measured now from what --json wrote, for the table")
+    nested.add_argument("--reuse", type=pathlib.Path, action="append", default=[], metavar="FILE",
+                        help="take what is not measured now from what --json wrote; repeatable, later files win")
+    nested.add_argument("--table", action="store_true", help="measure nothing, make the table of what --reuse names")
     nested.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
     execute = command("exec", "one command in one machine, its output and status")
@@ -269,7 +270,7 @@ def _forest(options):
     if not rows:
         raise parts.MissingPart("no row has such a name")
     available = forest.features(hearth)
-    old = forest.from_json(json.loads(options.reuse.read_text())) if options.reuse else []
+    old = [one for file in options.reuse for one in forest.from_json(json.loads(file.read_text()))]
     results = []
 
     def tell(one, seconds):
@@ -281,7 +282,8 @@ def _forest(options):
         if options.json:  # an hour's work is not lost when it is stopped
             options.json.write_text(json.dumps(forest.as_json(forest.merged(old, results))) + "\n")
 
-    for topology in options.topology or [TOPOLOGIES[name] for name in forest.MACHINES]:
+    machines = options.topology or [TOPOLOGIES[name] for name in forest.MACHINES]
+    for topology in [] if options.table else machines:
         forest.run(topology, rows, hearth, options.samples, options.compiler or forest.COMPILERS,
                    options.way or forest.WAYS, options.bytes, on_measured=tell,
                    on_boot=lambda seconds: parts.say(f"booted in {seconds:.1f} s"),
