@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "memory/areas.h"
+#include "memory/costs.h"
 #include "memory/migrate.h"
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
