@@ -16,6 +16,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/map.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/record.h"
@@ -31,6 +32,7 @@ namespace {
 
 constexpr std::string_view kRunPrograms[] = {"run", "check", "record"};
 constexpr std::string_view kOwnValue = "{-}";
+constexpr std::string_view kFlagWithModel = "--energy";  // its value is a model, not a file
 
 class Layout : public CLI::Formatter {
  public:
@@ -42,7 +44,7 @@ class Layout : public CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     std::string name = CLI::Formatter::make_option_name(option, positional);
     if (const std::size_t at = name.find(kOwnValue); at != std::string::npos)
-      name.replace(at, kOwnValue.size(), "[=FILE]");
+      name.replace(at, kOwnValue.size(), name.starts_with(kFlagWithModel) ? "[=MODEL]" : "[=FILE]");
     return name;
   }
 };
@@ -132,14 +134,26 @@ void register_run(CLI::App& app, const std::vector<std::string>& command) {
   const auto request = std::make_shared<RunRequest>();
   CLI::App* run = app.add_subcommand("run", "Run a program on Hearth");
   add_run_options(run, *request);
+  CLI::Option* places =
+      run->add_option("--places-from", request->places_from,
+                      "Set OMP_PLACES so that threads are near those that they exchange data with in this recording")
+          ->type_name("FILE");
+  run->add_option("--mapper", request->mapper, "The mapper that makes those places; hearth map --list tells all")
+      ->needs(places)
+      ->type_name("MAPPER");
+  const CLI::Option* energy =
+      add_flag_with_file(run, std::string(kFlagWithModel), request->energy_model,
+                    "Report the energy of the run, or what a machine model estimates where nothing measures it");
   const CLI::Option* verify = add_flag_with_file(
       run, "--verify", request->verify_file,
       "Report how many regions and tasks Hearth served, also as JSON into FILE. Fails if another runtime served any. "
       "In an MPI job each rank writes its own FILE");
-  run->callback([request, verify, &command] {
+  run->callback([request, verify, energy, &command] {
     need_program(command);
     request->command = command;
     request->verify = verify->count() > 0;
+    request->energy = energy->count() > 0;
+    if (request->energy_model == "-") request->energy_model.clear();
     if (request->verify_file == "-") request->verify_file.clear();
     end_with(run_main(*request));
   });
@@ -267,6 +281,29 @@ void register_sim(CLI::App& app) {
   sim->callback([request] { end_with(sim_main(*request)); });
 }
 
+void register_map(CLI::App& app) {
+  const auto request = std::make_shared<MapRequest>();
+  CLI::App* map = app.add_subcommand("map", "Compare mappers: which thread on which core");
+  map->add_option("graph", request->graph,
+                  "Threads and what they exchange: Matrix Market, DOT, METIS, JSON of hearth cc, or a recording");
+  map->add_flag("--list", request->list, "Print the mappers");
+  map->add_option("--machine", request->machine,
+                  "A model's name, a model file (.toml), an hwloc XML file (.xml) or an hwloc synthetic string; "
+                  "default: this machine")
+      ->type_name("MACHINE");
+  map->add_option("--mapper", request->mappers, "Mappers: treematch,scotch,...; default: all")
+      ->delimiter(',')
+      ->type_name("M,...");
+  map->add_option("--places", request->places, "What threads are put on: cores or threads (hardware threads)")
+      ->type_name("cores|threads");
+  map->add_option("--json", request->json, "Write all results to this file, or with - to standard output")
+      ->type_name("FILE|-");
+  map->callback([request] {
+    if (request->graph.empty() && !request->list) throw CLI::RequiredError("a graph, or --list");
+    end_with(map_main(*request));
+  });
+}
+
 void register_topo(CLI::App& app) {
   const auto request = std::make_shared<TopoRequest>();
   CLI::App* topo = app.add_subcommand("topo", "Show the machine, and what this process may use of it");
@@ -304,7 +341,7 @@ void register_topo(CLI::App& app) {
 // ---- the command line as a whole
 
 constexpr std::string_view kWithValue[] = {"--distribute", "--policy",  "--threads", "-o",
-                                           "--output",     "--runtime", "--recover"};
+                                           "--output",     "--runtime", "--recover", "--places-from", "--mapper"};
 
 /// Cuts the program and its arguments off those of `hearth run`, `check` and `record`: they begin behind "--", or with
 /// the first word that is neither an option nor an option's value, and are the program's whatever they look like.
@@ -360,6 +397,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_record(app, command);
   register_export(app);
   register_env(app);
+  register_map(app);
   register_model(app);
   register_sim(app);
   register_topo(app);

@@ -20,6 +20,10 @@ struct RunRequest {
   std::string distribute;  // HEARTH_DISTRIBUTE; empty: as the environment says
   std::string policy;      // empty: as the environment says
   std::string threads;     // OMP_NUM_THREADS; empty: as the environment says
+  std::string places_from;           // a recording whose threads decide OMP_PLACES; empty: as the environment says
+  std::string mapper = "treematch";  // that makes those
+  bool energy = false;
+  std::string energy_model;  // that estimates where nothing measures
   bool verify = false;
   std::string verify_file;  // where the JSON goes; empty: printed only
 };

@@ -11,7 +11,9 @@
 #include "base/parse.h"
 #include "cli/child.h"
 #include "cli/commands.h"
+#include "cli/energy_report.h"
 #include "cli/installation.h"
+#include "cli/map.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/rank.h"
@@ -115,6 +117,17 @@ bool prepare(const Program& program, ListedNames& names) {
   return true;
 }
 
+/// OMP_PLACES from a recording. False, and said: it cannot be used.
+bool set_places(const RunRequest& request) {
+  if (request.places_from.empty()) return true;
+  std::string places;
+  if (!places_from(request.places_from, request.mapper, places)) return false;
+  if (places.empty()) return true;
+  setenv("OMP_PLACES", places.c_str(), 1);
+  setenv("OMP_PROC_BIND", "close", 1);  // thread i on place i
+  return true;
+}
+
 }  // namespace
 
 int run_main(const RunRequest& request, const std::function<void()>& afterwards) {
@@ -128,6 +141,10 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
   if (!request.policy.empty()) setenv("HEARTH_POLICY", request.policy.c_str(), 1);
   if (!request.threads.empty()) setenv("OMP_NUM_THREADS", request.threads.c_str(), 1);
 
+  if (!set_places(request)) return kExitUsage;
+  EnergyReport energy(request.energy_model);
+  if (request.energy && !energy.begin()) return kExitUsage;
+
   hint_at_variables();
   const bool off = switched_off();
   ListedNames names;  // for as long as the program runs
@@ -138,6 +155,7 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
   const int status = run_child(request.command);
   if (status < 0) return kExitNotExecutable;
 
+  if (request.energy) energy.tell();
   bool good = true;
   if (request.verify) good = report.tell(program, file_of_this_rank(request.verify_file), off);
   if (afterwards) afterwards();

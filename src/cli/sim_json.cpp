@@ -6,6 +6,7 @@
 
 #include "cli/json.h"
 #include "cli/sim_advice.h"
+#include "cli/sim_energy.h"
 #include "cli/sim_report.h"
 
 namespace hearth::cli {
@@ -95,6 +96,10 @@ std::string results_json(const SimRequest& request, const Study& study, const si
                 {"local_share", band_json(figures.local)},
                 {"busy_share", band_json(figures.busy)},
                 {"runs", Json::array()}};
+    if (const std::vector<double> joules = joules_of_way(request, study, sweep, way); !joules.empty()) {
+      one["joules"] = band_json(joules);
+      one["joules_by_seed"] = Json::array(joules);
+    }
     for (std::size_t i = 0; i < figures.ms.size(); ++i)
       one["runs"].push_back(run_json(sweep.results[way][i], figures.ratio[i]));
     json["ways"].push_back(std::move(one));

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/sim_advice.h"
+#include "cli/sim_energy.h"
 
 namespace hearth::cli {
 namespace {
@@ -45,20 +46,30 @@ std::string time_text(const std::vector<double>& ms) {
   return text.insert(text.find(' ') == std::string::npos ? text.size() : text.find(' '), fmt::format(" {}", unit.name));
 }
 
+/// "12.3 J (10.1 - 15.0)"
+std::string energy_text(const std::vector<double>& joules) {
+  std::string text = band_text(joules, "{:.4g}");
+  return text.insert(text.find(' ') == std::string::npos ? text.size() : text.find(' '), " J");
+}
+
 /// What the heads of the table mean.
-std::string legend(const SimRequest& request, const std::string& by_first) {
+std::string legend(const SimRequest& request, const Study& study, const std::string& by_first) {
   std::string text = fmt::format("\n{}: time / time of the first row; below 1 is faster\n", by_first);
   if (request.advise) text += fmt::format("{}: time / time of that row\n", kRules);
   return text +
          "local: part of the bytes from memory that come from the thread's own location\n"
          "busy: part of the threads' time in which tasks run\n"
-         "far steals: tasks that were stolen from other locations\n";
+         "far steals: tasks that were stolen from other locations\n" +
+         (study.model.parameters.energy.given
+              ? "energy: an estimate by the model's coefficients, drawn with each seed\n"
+              : "");
 }
 
 std::string table(const SimRequest& request, const Study& study, const sim::Sweep& sweep) {
   const std::string by_first = fmt::format("by stealing + {}", study.ways[0].distribution);
   std::vector<std::vector<std::string>> rows = {
       {"policy", "distribution", "time", by_first, "local", "busy", "far steals"}};
+  if (study.model.parameters.energy.given) rows[0].push_back("energy");
   if (request.advise) rows[0].insert(rows[0].begin() + 4, kRules);
   for (std::size_t way = 0; way < study.ways.size(); ++way) {
     const Figures figures = figures_of(sweep.results[way], sweep.results[0]);
@@ -67,6 +78,8 @@ std::string table(const SimRequest& request, const Study& study, const sim::Swee
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.local).median),
                     fmt::format("{:.0f} %", 100 * sim::band_of(figures.busy).median),
                     fmt::format("{:.0f}", sim::band_of(figures.far).median)});
+    if (const std::vector<double> joules = joules_of_way(request, study, sweep, way); !joules.empty())
+      rows.back().push_back(energy_text(joules));
     if (!request.advise) continue;
     const Figures by_rules = figures_of(sweep.results[way], sweep.results[kByRules]);
     rows.back().insert(rows.back().begin() + 4, band_text(by_rules.ratio, "{:.2f}"));
@@ -82,7 +95,7 @@ std::string table(const SimRequest& request, const Study& study, const sim::Swee
     text += fmt::format("{:.0f} % of the tasks' time is not explained by what they are known to touch.\n",
                         100 * study.workload.unexplained);
   }
-  text += '\n' + aligned(rows) + legend(request, by_first);
+  text += '\n' + aligned(rows) + legend(request, study, by_first);
   if (request.advise) text += advice_text(study.workload, study.advice, study.allocations_known);
   return text;
 }

@@ -1,4 +1,4 @@
-// Graphs from files: Matrix Market, DOT, and METIS's format. (JSON is the command line's: src/cli/graph_json.h.)
+// Graphs from files: Matrix Market, DOT, METIS's format, and the JSON of `hearth cc --explain`.
 //
 // Whatever the file holds, the answer is a graph or one line "FILE:LINE: what is wrong; legal: ...". Pure.
 #pragma once
@@ -30,5 +30,8 @@ inline constexpr std::string_view kGraphFormats =
 LoadedGraph parse_matrix_market(std::string_view text, const std::string& file);
 LoadedGraph parse_dot(std::string_view text, const std::string& file);
 LoadedGraph parse_metis(std::string_view text, const std::string& file);
+LoadedGraph parse_explained(std::string_view text, const std::string& file);
+/// By format_of(); a file of no format that is known fails.
+LoadedGraph parse_graph(std::string_view text, const std::string& file);
 
 }  // namespace hearth::mappers

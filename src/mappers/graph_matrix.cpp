@@ -243,6 +243,17 @@ LoadedGraph parse_matrix_market(std::string_view text, const std::string& file) 
 }
 LoadedGraph parse_metis(std::string_view text, const std::string& file) { return MetisFile(text, file).read(); }
 
+LoadedGraph parse_graph(std::string_view text, const std::string& file) {
+  switch (format_of(file, text)) {
+    case GraphFormat::matrix_market: return parse_matrix_market(text, file);
+    case GraphFormat::dot: return parse_dot(text, file);
+    case GraphFormat::metis: return parse_metis(text, file);
+    case GraphFormat::json: return parse_explained(text, file);
+    case GraphFormat::unknown: break;
+  }
+  return LoadedGraph::failure(fmt::format("{}:1: is no graph of a known kind; legal: {}", file, kGraphFormats));
+}
+
 GraphFormat format_of(const std::string& file, std::string_view text) {
   const auto ends = [&](std::string_view end) {
     return file.size() >= end.size() && same_word(std::string_view(file).substr(file.size() - end.size()), end);

@@ -27,6 +27,8 @@ std::string metis_parts(const Graph& graph, std::uint32_t parts, Groups& part_of
   if (!library.is_open() || !library.find("METIS_PartGraphRecursive", part_graph) ||
       !library.find("METIS_SetDefaultOptions", set_defaults))
     return not_installed("libmetis.so.5", "libmetis5");
+  part_of.assign(graph.size(), 0);
+  if (parts < 2) return {};  // METIS 5.1 crashes on one part
   CompressedGraph input = compressed(graph);
   idx_t vertices = static_cast<idx_t>(graph.size()), constraints = 1, wanted = static_cast<idx_t>(parts), cut = 0;
   std::vector<idx_t> result(graph.size(), 0);

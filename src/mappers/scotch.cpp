@@ -1,7 +1,7 @@
 // `scotch`: SCOTCH_graphMap onto a tree whose links cost what hops() says. Where a mask has taken cores away the tree
 // is the whole one, and Scotch is told which of its leaves there are.
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -78,6 +78,21 @@ struct Functions {
   }
 };
 
+/// With several threads Scotch's results differ from run to run. Its own variable, for as long as this exists.
+class OneThread {
+ public:
+  OneThread() : was_set_(std::getenv(kVariable) != nullptr) { setenv(kVariable, "1", 0); }
+  ~OneThread() {
+    if (!was_set_) unsetenv(kVariable);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "SCOTCH_PTHREAD_NUMBER";
+  bool was_set_;
+};
+
 /// One run: what has been made is let go of in the opposite order.
 class Run {
  public:
@@ -131,6 +146,7 @@ Mapping map_scotch(const Graph& graph, const Target& target) {
     return Mapping::failure(not_installed("libscotch-7.0.so", "libscotch-7.0"));
   const ScotchTree tree = scotch_tree(target);
   const CompressedGraph input = compressed(graph);
+  const OneThread one_thread;
   Run run(functions);
   const std::vector<SCOTCH_Num> numbers = run.map(input, tree, target.regular());
   if (numbers.empty()) return Mapping::failure("Scotch refuses the graph or the machine");

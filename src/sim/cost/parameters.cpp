@@ -61,6 +61,13 @@ void for_each_figure(AnyParameters& all, const Visit& visit) {
   one("migration.move_pages_us", all.move_pages_us);
   one("migration.move_thread_us", all.move_thread_us);
   one("migration.fault_us", all.fault_us);
+  one("energy.uncore_w", all.energy.uncore_w);
+  one("energy.idle_w", all.energy.idle_w);
+  one("energy.active_w", all.energy.active_w);
+  one("energy.cache_nj", all.energy.cache_nj);
+  one("energy.memory_nj", all.energy.memory_nj);
+  one("energy.remote_nj", all.energy.remote_nj);
+  one("energy.switch_uj", all.energy.switch_uj);
 }
 
 }  // namespace

@@ -108,6 +108,12 @@ struct Parameters {
   Figure move_thread_us;
   Figure fault_us;  // next touch: per page that is touched
 
+  /// What energy/model.h multiplies: watts, nanojoules of a line, microjoules of a switch.
+  struct Energy {
+    bool given = false;
+    Figure uncore_w, idle_w, active_w, cache_nj, memory_nj, remote_nj, switch_uj;
+  } energy;
+
   /// The names of all figures with a range, "patterns.stream.overlap", in the order of drawn().
   std::vector<std::string> ranges() const;
   /// The same with every range replaced by one value of it: `unit` in [0, 1) for each, in the order of

@@ -123,7 +123,7 @@ class SimulatorReader : ModelToml {
          {"mark",        "clock_ghz",    "line_bytes",       "page_bytes",      "private_bytes", "llc_bytes",
           "llc_ways",    "llc_ns",       "remote_occupancy", "write_occupancy", "write_latency", "coherence_gbs",
           "off_chip_ns", "off_chip_gbs", "memory_gbs",       "patterns",        "links",         "latency",
-          "scheduling",  "tasks",        "migration"});
+          "scheduling",  "tasks",        "migration",        "energy"});
     const toml::table& all = *table;
     Parameters& out = parameters_;
     needed(all, "[simulator]", "clock_ghz", {0.01, 100}, out.clock_ghz);
@@ -144,6 +144,7 @@ class SimulatorReader : ModelToml {
     read_scheduling(all);
     read_tasks(all);
     read_migration(all);
+    read_energy(all);
     if (home_caches()) {
       for (const char* key : {"latency", "links"}) {
         if (const toml::node* node = all.get(key))
@@ -298,6 +299,23 @@ class SimulatorReader : ModelToml {
     needed(*table, name, "move_pages_us", {0, 1e6}, out.move_pages_us);
     needed(*table, name, "move_thread_us", {0, 1e6}, out.move_thread_us);
     needed(*table, name, "fault_us", {0, 1e6}, out.fault_us);
+  }
+
+  void read_energy(const toml::table& all) {
+    const toml::table* table = nullptr;
+    if (!optional_table(all, "energy", table) || table == nullptr) return;
+    const char* const name = "[simulator.energy]";
+    only(*table, name,
+         {"mark", "uncore_w", "idle_w", "active_w", "cache_nj", "memory_nj", "remote_nj", "switch_uj"});
+    Parameters::Energy& out = parameters_.energy;
+    out.given = true;
+    needed(*table, name, "uncore_w", {0, 1e5}, out.uncore_w);
+    needed(*table, name, "idle_w", {0, 1e4}, out.idle_w);
+    needed(*table, name, "active_w", {0, 1e4}, out.active_w);
+    needed(*table, name, "cache_nj", {0, 1e6}, out.cache_nj);
+    needed(*table, name, "memory_nj", {0, 1e6}, out.memory_nj);
+    needed(*table, name, "remote_nj", {0, 1e6}, out.remote_nj);
+    needed(*table, name, "switch_uj", {0, 1e6}, out.switch_uj);
   }
 
   // ---- between nodes ----

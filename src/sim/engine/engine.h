@@ -59,6 +59,8 @@ struct RunOptions {
   std::vector<placement::Kind> by_region;
   std::uint32_t threads = 0;  // 0: as many as the machine's default team; one per location: ignored
   Seating seating = Seating::close;
+  /// The CPU of each worker, by the kernel's number; empty: as `threads` and `seating` say.
+  std::vector<unsigned> cpus;
   std::uint64_t seed = 1;
   /// No races: costs do not vary, of equals the first is taken, and victims are tried in order.
   bool deterministic = false;

@@ -28,6 +28,8 @@ Seat seat_at(const topology::Machine& machine, unsigned cpu) {
 
 std::vector<Seat> seats_of(const topology::Machine& machine, const RunOptions& options) {
   std::vector<Seat> seats;
+  for (const unsigned cpu : options.cpus) seats.push_back(seat_at(machine, cpu));
+  if (!seats.empty()) return seats;
   if (options.seating == Seating::one_per_location) {
     for (const topology::Location& location : machine.locations)
       if (!location.cpus.empty())

@@ -1,0 +1,79 @@
+// Fuzzes the readers of graph files. HEARTH_FUZZ_FORMAT (mtx, graph, dot, json) says which; without it the first byte does.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "mappers/graph_file.h"
+#include "mappers/mapper.h"
+#include "topology/model.h"
+
+#define REQUIRE(condition)                                                 \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                        \
+    }                                                                      \
+  } while (0)
+
+namespace {
+
+using namespace hearth::mappers;
+
+const Target& target() {
+  static const Target made(
+      hearth::topology::parse_model("schema = 1\nname = \"m\"\ntitle = \"m\"\n[structure]\nmark = \"A\"\npackages = 2\n"
+                                    "cores_per_llc = 2\n[cache]\nmark = \"A\"\nllc_level = 3\nllc_bytes = 1000\n",
+                                    "m.toml")
+          .machine,
+      LeafUnit::core);
+  return made;
+}
+
+std::string file_name(std::string_view& text) {
+  constexpr const char* kFormats[] = {"mtx", "graph", "dot", "json"};
+  static const char* const given = std::getenv("HEARTH_FUZZ_FORMAT");
+  if (given != nullptr) return std::string("fuzz.") + given;
+  if (text.empty()) return "fuzz.dot";
+  const auto which = static_cast<unsigned char>(text.front()) % 4;
+  text.remove_prefix(1);
+  return std::string("fuzz.") + kFormats[which];
+}
+
+void check(const Graph& graph) {
+  const std::size_t threads = graph.size();
+  REQUIRE(threads >= 1 && threads <= kMostThreads);
+  REQUIRE(graph.name.size() == threads && graph.kind.size() == threads && graph.creator.size() == threads);
+  for (const double load : graph.load) REQUIRE(load >= 0 && load <= 2048 * kLargestNumber);
+  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
+    const Edge& edge = graph.edges[i];
+    REQUIRE(edge.a < edge.b && edge.b < threads && edge.weight > 0);
+    if (i > 0) REQUIRE(graph.edges[i - 1].a < edge.a || graph.edges[i - 1].b < edge.b);
+  }
+  for (const SharedObject& object : graph.objects)
+    REQUIRE(object.threads.size() >= 2 && object.threads.back() < threads);
+  if (threads > 24) return;  // slower than it finds anything
+  for (const Mapper& mapper : all_mappers()) {
+    const Mapping mapping = mapper.map(graph, target());
+    if (!mapping.ok()) continue;
+    REQUIRE(mapping.leaves.size() == threads);
+    for (const LeafIndex leaf : settle(graph, target(), mapping)) REQUIRE(leaf < target().size());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string file = file_name(text);
+  const LoadedGraph loaded = parse_graph(text, file);
+  if (loaded.ok()) {
+    check(loaded.graph);
+    return 0;
+  }
+  REQUIRE(loaded.error.starts_with(file + ":"));
+  REQUIRE(std::atoi(loaded.error.c_str() + file.size() + 1) >= 1);
+  REQUIRE(loaded.error.find('\n') == std::string::npos);
+  return 0;
+}
