@@ -32,7 +32,7 @@ struct alignas(hearth::kCacheLinePair) UnnamedCritical {
 constinit UnnamedCritical unnamed;
 
 // The child of a fork has one thread. If another held one of these locks, nobody would ever unlock it; if it
-// is the forking thread's, its unlock finds a free lock, which is harmless. Locks in the program's storage
+// is the forking thread's, its unlock finds a free lock (unlock_unless_free). Locks in the program's storage
 // are the program's own affair.
 void forget_holders() {
   unnamed.lock.reset();
@@ -56,7 +56,7 @@ Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 [[gnu::cold, gnu::noinline]] void traced_leave(Lock& lock, ompt_mutex_t kind, void* from, void* frame) {
   Thread* self = Thread::current();
   events::Entry entry(self, from, frame);
-  lock.unlock();
+  lock.unlock_unless_free();
   events::mutex_released(self, kind, &lock);
 }
 
@@ -68,9 +68,12 @@ Lock& named(void* storage) { return *static_cast<Lock*>(storage); }
 #define LEAVE(lock_expression, kind)                                      \
   if (events::active()) return traced_leave(lock_expression, kind, HERE); \
   (lock_expression).unlock()
+#define LEAVE_OWN(lock_expression, kind)                                  \
+  if (events::active()) return traced_leave(lock_expression, kind, HERE); \
+  (lock_expression).unlock_unless_free()
 
 HEARTH_EXPORT void GOMP_critical_start() { ENTER(unnamed.lock, ompt_mutex_critical, 0); }
-HEARTH_EXPORT void GOMP_critical_end() { LEAVE(unnamed.lock, ompt_mutex_critical); }
+HEARTH_EXPORT void GOMP_critical_end() { LEAVE_OWN(unnamed.lock, ompt_mutex_critical); }
 HEARTH_EXPORT void GOMP_critical_name_start(void* name) { ENTER(named(name), ompt_mutex_critical, 0); }
 HEARTH_EXPORT void GOMP_critical_name_end(void* name) { LEAVE(named(name), ompt_mutex_critical); }
 
@@ -81,6 +84,6 @@ HEARTH_EXPORT void __kmpc_critical_with_hint(void*, int, void* name, std::uint32
 HEARTH_EXPORT void __kmpc_end_critical(void*, int, void* name) { LEAVE(named(name), ompt_mutex_critical); }
 
 HEARTH_EXPORT void GOMP_atomic_start() { ENTER(atomic_lock.lock, ompt_mutex_atomic, 0); }
-HEARTH_EXPORT void GOMP_atomic_end() { LEAVE(atomic_lock.lock, ompt_mutex_atomic); }
+HEARTH_EXPORT void GOMP_atomic_end() { LEAVE_OWN(atomic_lock.lock, ompt_mutex_atomic); }
 HEARTH_EXPORT void __kmpc_atomic_start() { ENTER(atomic_lock.lock, ompt_mutex_atomic, 0); }
-HEARTH_EXPORT void __kmpc_atomic_end() { LEAVE(atomic_lock.lock, ompt_mutex_atomic); }
+HEARTH_EXPORT void __kmpc_atomic_end() { LEAVE_OWN(atomic_lock.lock, ompt_mutex_atomic); }

@@ -60,6 +60,15 @@ class Lock {
       unlock_slow();
   }
 
+  /// The same for a lock that may have been reset since it was locked, as by a fork.
+  void unlock_unless_free() {
+    std::uint32_t expected = kLocked;
+    if (HEARTH_UNLIKELY(!word_.compare_exchange_strong(expected, 0, std::memory_order_release,
+                                                       std::memory_order_relaxed)) &&
+        expected != 0)
+      unlock_slow();
+  }
+
   /// Whether anybody holds it; a hint for anybody but the holder.
   bool is_locked() const { return (word_.load(std::memory_order_relaxed) & kLocked) != 0; }
 
