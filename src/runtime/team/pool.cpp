@@ -187,7 +187,8 @@ void drain_pool() {
 void forget_pool() {
   pool.lock.reset();
   pool.idle = nullptr;
-  pool.started = 0;
+  const Thread* self = Thread::current_or_null();
+  pool.started = self != nullptr && !self->is_root ? 1 : 0;
 }
 
 }  // namespace hearth::rt

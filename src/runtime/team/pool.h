@@ -16,7 +16,7 @@ void park(Thread* thread);
 void leave_pool(Thread* thread);
 /// End all pooled threads (omp_pause_resource_all, library unload). Returns when they have left.
 void drain_pool();
-/// In a fork child: the pooled threads do not exist.
+/// In a fork child: of the worker threads there is only the caller, if it is one.
 void forget_pool();
 
 }  // namespace hearth::rt
