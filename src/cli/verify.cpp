@@ -23,6 +23,9 @@ struct Served {
   std::uint64_t processes = 0;
   std::uint64_t regions = 0;
   std::uint64_t tasks = 0;
+  std::uint64_t plans = 0;  // that moved threads or pages to each other
+  std::uint64_t threads_moved = 0;
+  std::uint64_t pages_moved = 0;
   std::set<std::string> foreign;
   std::set<std::string> mapped;
 };
@@ -40,6 +43,10 @@ Served read_report(const std::string& path) {
     ++served.processes;
     served.regions += item.get("regions").natural();
     served.tasks += item.get("tasks").natural();
+    const Json moves = item.get("moves");
+    served.plans += moves.get("plans").natural();
+    served.threads_moved += moves.get("threads").natural();
+    served.pages_moved += moves.get("pages").natural();
     for (const Json& path_of : item.get("foreign").elements()) served.foreign.insert(path_of.text());
     for (const Json& path_of : item.get("mapped").elements()) served.mapped.insert(path_of.text());
   }
@@ -49,6 +56,9 @@ Served read_report(const std::string& path) {
 bool report_served(const Served& served, const Program& program, const std::string& json_file, bool off) {
   say("{} and {} served by Hearth in {}.", counted(served.regions, "parallel region"), counted(served.tasks, "task"),
       counted(served.processes, "process", "processes"));
+  if (served.threads_moved + served.pages_moved != 0)
+    say("{} and {} were moved to each other, by {} that followed hints and by calls of the program.",
+        counted(served.threads_moved, "thread"), counted(served.pages_moved, "page"), counted(served.plans, "plan"));
   bool good = true;
   if (off) {
     say("HEARTH=off: the program kept the runtime it came with.");
@@ -71,6 +81,9 @@ bool report_served(const Served& served, const Program& program, const std::stri
     Json out;
     out["regions"] = served.regions;
     out["tasks"] = served.tasks;
+    out["moves"]["plans"] = served.plans;
+    out["moves"]["threads"] = served.threads_moved;
+    out["moves"]["pages"] = served.pages_moved;
     out["foreign"] = Json::array(served.foreign);
     out["mapped"] = Json::array(served.mapped);
     out["processes"] = served.processes;

@@ -6,7 +6,7 @@ import shutil
 import sys
 import unittest
 
-from common import PROGRAM, Workshop, hearth, run
+from common import PROGRAM, SOURCE, Workshop, hearth, run
 
 SHOP = Workshop()
 
@@ -42,6 +42,14 @@ class Verify(unittest.TestCase):
         result, report = verified(program, env={"OMP_NUM_THREADS": 2})
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((report["regions"], report["tasks"]), (2, 10))
+
+    def test_moves_are_counted(self):
+        source = (SOURCE / "tests/conformance-own/bubbles/threads_follow_hints.c").read_text()
+        moving = SHOP.compile("moving", source, "-fopenmp")
+        result, report = verified(moving, env={"HEARTH_MACHINE": "opteron-8347hex4"})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(report["moves"], {"plans": 2, "threads": 32, "pages": 0})
+        self.assertIn("32 threads and 0 pages were moved to each other, by 2 plans", result.stderr)
 
     def test_children_add_up(self):
         result, report = verified("sh", "-c", f"{SHOP.gcc} & {SHOP.gcc}; wait")

@@ -161,6 +161,8 @@ void help_to_migrate() {
 void forget_migration() {
   slot.migration.store(nullptr, std::memory_order_relaxed);
   slot.helpers.store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint64_t>* count : {&plans_made, &threads_moved, &pages_moved})
+    count->store(0, std::memory_order_relaxed);
 }
 
 void count_moved_pages(std::uint64_t pages) { pages_moved.fetch_add(pages, std::memory_order_relaxed); }

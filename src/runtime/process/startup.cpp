@@ -17,6 +17,7 @@
 #include "policy/task_policy.h"
 #include "policy/tuning.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/team/implicit_task.h"
@@ -214,15 +215,16 @@ void start_tools() {
   check::finish();
   events::close_tool();
   decisions::finish();
-  std::uint64_t served[2] = {0, 0};
+  const RelocationCounts moves = relocation_counts();
+  Served served{.plans = moves.plans, .threads_moved = moves.threads, .pages_moved = moves.pages};
   for_each_thread(
       [](Thread* thread, void* sums) {
-        static_cast<std::uint64_t*>(sums)[0] += thread->regions_served;
-        static_cast<std::uint64_t*>(sums)[1] += thread->tasks_served;
+        static_cast<Served*>(sums)->regions += thread->regions_served;
+        static_cast<Served*>(sums)->tasks += thread->tasks_served;
       },
-      served);
+      &served);
   visit_foreign_runtimes(name_foreign_runtime, nullptr);  // those that came by dlopen()
-  verify_report(served[0], served[1]);
+  verify_report(served);
 }
 
 }  // namespace

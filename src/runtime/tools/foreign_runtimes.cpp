@@ -273,7 +273,7 @@ void append(const char* path, const Line& line) {
 [[gnu::destructor(101)]] void report_idle_process() {
   if (reported.load(std::memory_order_relaxed) || std::getenv("HEARTH_VERIFY_FILE") == nullptr) return;
   init_settings();
-  verify_report(0, 0);
+  verify_report({});
 }
 
 }  // namespace
@@ -286,7 +286,7 @@ void visit_foreign_runtimes(ForeignVisitor visit, void* context) {
   for (int i = 0; i < all.count; ++i) visit(context, all.found[i].path, all.found[i].bound);
 }
 
-void verify_report(std::uint64_t regions, std::uint64_t tasks) {
+void verify_report(const Served& served) {
   const char* file = settings().verify_file;
   if (file == nullptr || reported.exchange(true, std::memory_order_relaxed)) return;
   // Static, to spare the stack of whoever calls exit(); the process ends once.
@@ -302,9 +302,16 @@ void verify_report(std::uint64_t regions, std::uint64_t tasks) {
   line.add(",\"exe\":");
   line.add_string(exe);
   line.add(",\"regions\":");
-  line.add_number(regions);
+  line.add_number(served.regions);
   line.add(",\"tasks\":");
-  line.add_number(tasks);
+  line.add_number(served.tasks);
+  line.add(",\"moves\":{\"plans\":");
+  line.add_number(served.plans);
+  line.add(",\"threads\":");
+  line.add_number(served.threads_moved);
+  line.add(",\"pages\":");
+  line.add_number(served.pages_moved);
+  line.add("}");
   for (const bool bound : {true, false}) {
     line.add(bound ? ",\"foreign\":[" : ",\"mapped\":[");
     bool first = true;

@@ -15,10 +15,18 @@
 
 namespace hearth::rt {
 
+/// What this process has done; a forked child starts at zero.
+struct Served {
+  std::uint64_t regions = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t plans = 0;          // that moved threads or pages to each other
+  std::uint64_t threads_moved = 0;
+  std::uint64_t pages_moved = 0;
+};
+
 /// Append the line, if settings() name a file. Called once at the end of the process, when no other thread of
-/// the runtime is in a region any more; counts are those of this process alone (a forked child starts at
-/// zero). Allocates nothing.
-void verify_report(std::uint64_t regions, std::uint64_t tasks);
+/// the runtime is in a region any more. Allocates nothing.
+void verify_report(const Served& served);
 
 /// Calls `visit` for each OpenMP runtime in the process that is not this library: objects that define
 /// GOMP_parallel or
