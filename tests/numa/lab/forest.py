@@ -308,7 +308,9 @@ def table(results, available):
     """Rows of the table in docs/results/data/forest.md, a table for each machine."""
     text = []
     for topology, group in itertools.groupby(results, key=lambda one: one.topology):
-        text += [f"### {topology.title}", "",
+        group = list(group)
+        samples = sorted({len(one.said) for one in group})
+        text += [f"### {topology.title}", "", f"Medians of {' or '.join(map(str, samples))} processes.", "",
                  "| | build | stock runtime | best settings | Hearth | binds | pages | heaviest node | wanted | |",
                  "|---|---|--:|--:|--:|--:|--:|--:|---|---|"]
         for (row, compiler), ways in itertools.groupby(group, key=lambda one: (one.row, one.compiler)):
