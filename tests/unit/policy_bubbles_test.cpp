@@ -11,6 +11,7 @@ namespace {
 std::atomic<int> allocations = 0;
 }  // namespace
 
+#ifndef __SANITIZE_ADDRESS__  // which pairs news with deletes by itself; nothing is counted then
 // NOLINTBEGIN(misc-new-delete-overloads)
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
@@ -20,6 +21,7 @@ std::atomic<int> allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 // NOLINTEND(misc-new-delete-overloads)
+#endif
 
 namespace hearth::policy {
 namespace {
