@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "mappers/graph_text.h"
 
@@ -76,10 +77,9 @@ class Reader {
     do {
       skip();
       if (at_ >= text_.size() || text_[at_] != '"') return expected("a name in quotes");
-      auto& [name, member] = out.members.emplace_back();
-      if (std::string problem = string(name); !problem.empty()) return problem;
+      if (std::string problem = string(out.names.emplace_back()); !problem.empty()) return problem;
       if (!take(':')) return expected("\":\"");
-      if (std::string problem = value(member, depth + 1); !problem.empty()) return problem;
+      if (std::string problem = value(out.elements.emplace_back(), depth + 1); !problem.empty()) return problem;
     } while (take(','));
     return take('}') ? "" : expected("\",\" or \"}\"");
   }
@@ -137,9 +137,8 @@ class Reader {
 }  // namespace
 
 const JsonValue* JsonValue::member(std::string_view name) const {
-  for (const auto& [key, value] : members)
-    if (key == name) return &value;
-  return nullptr;
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? nullptr : &elements[static_cast<std::size_t>(at - names.begin())];
 }
 
 std::string read_json(std::string_view text, JsonValue& out, std::size_t& line) {

@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace hearth::mappers {
@@ -16,9 +15,9 @@ struct JsonValue {
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
   Kind kind = Kind::null;
   std::size_t line = 1;
-  std::string text;  // of a text; a number's letters
-  std::vector<JsonValue> elements;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::string text;                 // of a text; a number's letters
+  std::vector<JsonValue> elements;  // of an array; an object's values
+  std::vector<std::string> names;   // of an object's values
 
   bool is(Kind other) const { return kind == other; }
   /// Of an object; null: it has none of that name.
