@@ -64,13 +64,16 @@ if(HEARTH_SANITIZE)
 endif()
 
 # glibc_compat.h binds the symbols whose version moved past 2.28 to the older version, so that a library built on a new
-# distribution loads on an old one. It comes first in every translation unit, before any declaration could be used.
+# distribution loads on an old one. It comes first in every translation unit, before any declaration could be used. Where
+# headers are compiled ahead (HearthPrecompiled.cmake) it is the first of these.
+set(HEARTH_GLIBC_COMPAT "${PROJECT_SOURCE_DIR}/src/base/glibc_compat.h")
 add_library(hearth_library_flags INTERFACE)
 target_link_libraries(hearth_library_flags INTERFACE hearth_common_flags)
 target_compile_options(hearth_library_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility-inlines-hidden>
   $<$<COMPILE_LANGUAGE:C,CXX>:-fPIC -fvisibility=hidden -fno-plt -ftls-model=initial-exec -fno-semantic-interposition>
-  $<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/src/base/glibc_compat.h>)
+  $<$<COMPILE_LANGUAGE:C>:SHELL:-include ${HEARTH_GLIBC_COMPAT}>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:HEARTH_PRECOMPILED>>>>:SHELL:-include ${HEARTH_GLIBC_COMPAT}>)
 
 # The C++ library is static and its names stay inside; nodelete because worker threads may outlive a dlclose().
 add_library(hearth_shared_flags INTERFACE)

@@ -17,6 +17,7 @@
 # hearth_gather(<target> <folder>)
 #   A target that builds whatever the folder and those below it add to their own `all`.
 include(GoogleTest)
+include(HearthPrecompiled)
 
 function(hearth_together target name)
   if(hearth_together)
@@ -35,6 +36,9 @@ function(hearth_room room)
   endforeach()
   if(arg_TOGETHER)
     hearth_together(hearth_${room} ${room} ${arg_SOURCES})
+  endif()
+  if(NOT room STREQUAL base)
+    hearth_precompile(hearth_${room} FROM hearth_base)
   endif()
 endfunction()
 
