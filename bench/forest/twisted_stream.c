@@ -91,10 +91,22 @@ static void say_as_team(struct vectors v, enum plan plan) {
   if (plan == kChoose || options[kRemote].value == 3) attach((struct part){v.c, bytes}, HEARTH_NEXT_TEAM, HEARTH_READ);
 }
 
+// A member of the outer team closes what its team will touch.
+static void close_vectors(struct vectors v, enum plan plan) {
+  const size_t bytes = v.length * sizeof(word);
+  if (plan != kRead) fetch((struct part){v.a, bytes}, HEARTH_WRITE);
+  if (plan != kWritten) fetch((struct part){v.b, bytes}, HEARTH_READ);
+  if (plan == kAll && options[kRemote].value == 3) fetch((struct part){v.c, bytes}, HEARTH_READ);
+}
+
 static void say(struct vectors v) {
   const enum plan plan = (enum plan)options[kPlan].value;
   const bool only_moves = plan >= kAll && options[kMove].value != kTouch;
   if (plan == kStay || !(only_moves ? moves_answered() : hints_answered())) return;
+  if (only_moves && options[kMove].value == kTrap) {  // closed until the end of the region: not of one of its own
+    close_vectors(v, plan);
+    return;
+  }
   if (options[kSay].value == kByTeam && (plan == kChoose || plan == kThreads)) {
     say_as_team(v, plan);
     return;
