@@ -17,6 +17,7 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/map.h"
+#include "cli/memory.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/record.h"
@@ -330,12 +331,27 @@ void register_topo(CLI::App& app) {
           ->excludes(machine)
           ->excludes(replay)
           ->excludes(gather);
-  topo->add_option("--write", request->write, "Write the model to this file instead")
-      ->type_name("FILE.toml")
-      ->needs(measure);
+  CLI::Option* write = topo->add_option("--write", request->write, "Write the model to this file instead")
+                           ->type_name("FILE.toml")
+                           ->needs(measure);
+  topo->add_flag("--keep", request->keep, "Leave the model where programs look for what memory costs here")
+      ->needs(measure)
+      ->excludes(write);
   topo->add_flag("--quick", request->quick, "Measure for seconds instead of minutes")
       ->needs(measure);
   topo->callback([request] { end_with(topo_main(*request)); });
+}
+
+void register_memory(CLI::App& app) {
+  const auto request = std::make_shared<MemoryRequest>();
+  CLI::App* memory = app.add_subcommand("memory", "Show used and free memory of each node, and whose it is");
+  memory->add_flag("--json", request->json, "Print JSON instead of text");
+  memory->add_flag("--all", request->all, "Show every process, not only the largest");
+  memory->add_option("--replay", request->root, "Show what the files below this folder say (proc/, sys/)")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory);
+  memory->add_option("pid", request->pids, "Only these processes")->type_name("PID");
+  memory->callback([request] { end_with(memory_main(*request)); });
 }
 
 // ---- the command line as a whole
@@ -398,6 +414,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_export(app);
   register_env(app);
   register_map(app);
+  register_memory(app);
   register_model(app);
   register_sim(app);
   register_topo(app);

@@ -18,6 +18,7 @@
 #include "survey/archive.h"
 #include "survey/gather.h"
 #include "topology/current.h"
+#include "topology/kept_model.h"
 #include "topology/sysfs.h"
 
 namespace hearth::cli {
@@ -105,11 +106,20 @@ void show(const TopoRequest& request) {
   put_text(stdout, request.json ? machine_json(machine) : describe_machine(machine, terminal_speaks_utf8()));
 }
 
+/// Where programs look for the model of this machine; the folder is made.
+std::string file_to_keep() {
+  const std::string file = topology::kept_model_path();
+  if (file.empty()) throw std::runtime_error("--keep: neither XDG_CACHE_HOME nor HOME names a folder");
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
+  return file;  // whoever writes it says what is wrong
+}
+
 }  // namespace
 
 int topo_main(const TopoRequest& request) {
   try {
-    if (request.measure) return measure_machine(request.write, request.quick);
+    if (request.measure) return measure_machine(request.keep ? file_to_keep() : request.write, request.quick);
     if (!request.gather.empty())
       write_recording(request.gather);
     else

@@ -15,6 +15,7 @@ struct TopoRequest {
   std::string gather;    // the archive to write
   bool measure = false;
   std::string write;  // where the measured model goes; empty: standard output
+  bool keep = false;  // the model goes to where programs look for it
   bool quick = false;
 };
 /// Each failure is said in one line.

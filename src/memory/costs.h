@@ -1,6 +1,7 @@
 // The costs of this machine: one CostModel for the API, the policies and our own migrations, which correct it.
 //
-// Filled at the first call from topology::machine(); any thread. Readers and observe_migration() may run side by side
+// Filled at the first call, from what `hearth topo --measure --keep` has left for this machine, else from
+// topology::machine(); any thread. Readers and observe_migration() may run side by side
 // (cost.h says how).
 #pragma once
 

@@ -27,6 +27,8 @@ constexpr std::size_t kBatch = kernel::kMostPagesAtOnce;
 static_assert(kBatch * kPage == kHugePage, "a huge page belongs to one batch");
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
+constinit MigrationTally of_all;
+
 std::uint64_t now_ns() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -83,46 +85,72 @@ void count_stayed(int error, MigrationCounts& counts) {
     ++counts.failed;
 }
 
+// Of those whose move is not known to have succeeded: where they are now. Of a huge page the first address moves it, and
+// the others find it under way.
+void look_again(std::size_t begin, std::size_t count, MigrationScratch& scratch) {
+  constexpr std::size_t kAtOnce = 64;
+  int seen[kAtOnce];
+  for (std::size_t i = begin; i < count; i += kAtOnce) {
+    const std::size_t end = std::min(count, i + kAtOnce);
+    if (std::none_of(scratch.moved + i, scratch.moved + end, [](int status) { return status == -EBUSY; })) continue;
+    if (kernel::query(scratch.pages + i, end - i, seen) != kernel::Outcome::done) return;
+    for (std::size_t k = i; k < end; ++k)
+      if (scratch.moved[k] == -EBUSY && seen[k - i] == scratch.nodes[k]) scratch.moved[k] = seen[k - i];
+  }
+}
+
 // Moves `count` misplaced pages; afterwards moved[] says where they are, or why they stayed. False: refused.
 bool move_misplaced(std::size_t count, MigrationScratch& scratch) {
-  const kernel::Outcome outcome = kernel::move(scratch.pages, count, scratch.nodes, scratch.moved);
-  if (outcome == kernel::Outcome::refused) return false;
-  if (outcome == kernel::Outcome::failed) std::fill_n(scratch.moved, count, -EBUSY);
-  // Of a huge page the first address moves it, and the others find it under way: ask again about those. What is busy then
-  // is at its old place.
-  for (std::size_t i = 0; i < count;) {
-    if (scratch.moved[i] != -EBUSY) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < count && scratch.moved[end] == -EBUSY) ++end;
-    int seen[kBatch / 8];
-    end = std::min(end, i + kBatch / 8);
-    if (kernel::query(scratch.pages + i, end - i, seen) == kernel::Outcome::done)
-      for (std::size_t k = i; k < end; ++k)
-        if (seen[k - i] == scratch.nodes[k]) scratch.moved[k] = seen[k - i];
-    i = end;
+  // A call ends at a page that cannot be moved, and says nothing of those behind it: they have their turn in another
+  // one, as long as that helps some.
+  constexpr int kMostCalls = 8;
+  std::fill_n(scratch.moved, count, -EBUSY);
+  const auto busy = [&scratch](std::size_t begin, std::size_t end) {
+    return static_cast<std::size_t>(std::count(scratch.moved + begin, scratch.moved + end, -EBUSY));
+  };
+  std::size_t begin = 0, left = count;
+  for (int call = 0; call < kMostCalls && left != 0; ++call) {
+    const kernel::Outcome outcome =
+        kernel::move(scratch.pages + begin, count - begin, scratch.nodes + begin, scratch.moved + begin);
+    if (outcome == kernel::Outcome::refused) return false;
+    look_again(begin, count, scratch);
+    const std::size_t still = busy(begin, count);
+    if (still == left && call != 0) break;
+    begin = static_cast<std::size_t>(std::find(scratch.moved + begin, scratch.moved + count, -EBUSY) - scratch.moved);
+    begin += begin < count ? 1 : 0;
+    left = busy(begin, count);
   }
   return true;
 }
 
 }  // namespace
 
-void MigrationCounts::add(const MigrationCounts& more) {
-  moved += more.moved;
-  there += more.there;
-  untouched += more.untouched;
-  pinned += more.pinned;
-  shared += more.shared;
-  failed += more.failed;
-  refused |= more.refused;
+void MigrationTally::add(const MigrationCounts& more) {
+  moved_.fetch_add(more.moved, kRelaxed);
+  there_.fetch_add(more.there, kRelaxed);
+  untouched_.fetch_add(more.untouched, kRelaxed);
+  pinned_.fetch_add(more.pinned, kRelaxed);
+  shared_.fetch_add(more.shared, kRelaxed);
+  failed_.fetch_add(more.failed, kRelaxed);
+  if (more.refused) refused_.store(true, kRelaxed);
 }
 
-void move_batch(ByteRange pages, const Targets& targets, MigrationScratch& scratch, MigrationCounts& counts) {
-  const MemoryHomes& machine = memory_homes();
-  HEARTH_ASSERT(pages.bytes() <= kBatch * kPage, "%zu bytes in a batch", std::size_t{pages.bytes()});
-  if (!machine.kernel_places) return note_batch(pages, targets, counts);
+MigrationCounts MigrationTally::sum() const {
+  return {.moved = moved_.load(kRelaxed),
+          .there = there_.load(kRelaxed),
+          .untouched = untouched_.load(kRelaxed),
+          .pinned = pinned_.load(kRelaxed),
+          .shared = shared_.load(kRelaxed),
+          .failed = failed_.load(kRelaxed),
+          .refused = refused_.load(kRelaxed)};
+}
+
+MigrationCounts all_migrations() { return of_all.sum(); }
+
+namespace {
+
+void move_by_kernel(const MemoryHomes& machine, ByteRange pages, const Targets& targets, MigrationScratch& scratch,
+                    MigrationCounts& counts) {
   const std::size_t count = pages.bytes() / kPage;
   for (std::size_t i = 0; i < count; ++i) scratch.pages[i] = reinterpret_cast<void*>(pages.begin + i * kPage);
   if (kernel::query(scratch.pages, count, scratch.status) != kernel::Outcome::done) {
@@ -149,25 +177,38 @@ void move_batch(ByteRange pages, const Targets& targets, MigrationScratch& scrat
   for (std::size_t i = 0, m = 0; i < count; ++i) {
     const std::uint64_t page = pages.begin + i * kPage;
     const Location to = targets.of(page);
-    int now = scratch.status[i];
-    if (now < 0) {
+    if (scratch.status[i] < 0) {
       ++counts.untouched;
-    } else if (machine.is_at(to, now)) {
+      notes.add(page, kUnknown);
+    } else if (machine.is_at(to, scratch.status[i])) {
       ++counts.there;
+      notes.add(page, to);
+    } else if (const int after = scratch.moved[m++]; after == machine.node[to]) {
+      ++moved;
+      notes.add(page, to);
     } else {
-      const int after = scratch.moved[m++];
-      if (after == machine.node[to])
-        ++moved;
-      else
-        count_stayed(after, counts);
-      if (after >= 0) now = after;
+      count_stayed(after, counts);
+      // Somebody else may be moving it just now.
+      page_map.forget({page, page + kPage});
     }
-    notes.add(page, now < 0 ? kUnknown : machine.is_at(to, now) ? to : machine.location_of(now));
   }
   counts.moved += moved;
   const Location source = machine.location_of(from);
   if (moved != 0 && targets.count == 1 && source != kUnknown)
     costs().observe_migration(source, *targets.at, moved, static_cast<double>(took));
+}
+
+}  // namespace
+
+void move_batch(ByteRange pages, const Targets& targets, MigrationScratch& scratch, MigrationCounts& counts) {
+  const MemoryHomes& machine = memory_homes();
+  HEARTH_ASSERT(pages.bytes() <= kBatch * kPage, "%zu bytes in a batch", std::size_t{pages.bytes()});
+  counts = {};
+  if (machine.kernel_places)
+    move_by_kernel(machine, pages, targets, scratch, counts);
+  else
+    note_batch(pages, targets, counts);
+  of_all.add(counts);
 }
 
 Migration::~Migration() {
@@ -233,14 +274,8 @@ void Migration::run(std::uint64_t batch, MigrationScratch& scratch) {
   const std::uint64_t first = part.range.begin / kHugePage + (batch - part.first_batch);
   const ByteRange pages = common(part.range, {first * kHugePage, (first + 1) * kHugePage});
   MigrationCounts counts;
-  if (!refused_.load(kRelaxed)) move_batch(pages, targets, scratch, counts);
-  moved_.fetch_add(counts.moved, kRelaxed);
-  there_.fetch_add(counts.there, kRelaxed);
-  untouched_.fetch_add(counts.untouched, kRelaxed);
-  pinned_.fetch_add(counts.pinned, kRelaxed);
-  shared_.fetch_add(counts.shared, kRelaxed);
-  failed_.fetch_add(counts.failed, kRelaxed);
-  if (counts.refused) refused_.store(true, kRelaxed);
+  if (!tally_.refused()) move_batch(pages, targets, scratch, counts);
+  tally_.add(counts);
 }
 
 bool Migration::step(std::uint64_t hold_ns) {
@@ -262,16 +297,6 @@ bool Migration::step(std::uint64_t hold_ns) {
 std::uint64_t Migration::left() const {
   const std::uint64_t next = next_.load(kRelaxed);
   return next < batches_ ? batches_ - next : 0;
-}
-
-MigrationCounts Migration::counts() const {
-  return {.moved = moved_.load(kRelaxed),
-          .there = there_.load(kRelaxed),
-          .untouched = untouched_.load(kRelaxed),
-          .pinned = pinned_.load(kRelaxed),
-          .shared = shared_.load(kRelaxed),
-          .failed = failed_.load(kRelaxed),
-          .refused = refused_.load(kRelaxed)};
 }
 
 void Migration::settle() {

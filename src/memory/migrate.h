@@ -29,7 +29,18 @@ struct MigrationCounts {
   bool refused = false;         // the system forbids the calls
 
   std::uint64_t stayed() const { return pinned + shared + failed; }
+};
+
+/// Counts that several threads add to.
+class MigrationTally {
+ public:
   void add(const MigrationCounts& more);
+  MigrationCounts sum() const;
+  bool refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> moved_{0}, there_{0}, untouched_{0}, pinned_{0}, shared_{0}, failed_{0};
+  std::atomic<bool> refused_{false};
 };
 
 /// What one batch needs beside the counts; too large for a signal stack.
@@ -55,6 +66,9 @@ struct Targets {
 /// PageMap have been used.
 void move_batch(placement::ByteRange pages, const Targets& targets, MigrationScratch& scratch, MigrationCounts& counts);
 
+/// What all migrations of this process and all touches of closed pages have done so far.
+MigrationCounts all_migrations();
+
 class Migration {
  public:
   /// How long one step() holds its caller up unless it is told otherwise. A batch is not cut short.
@@ -79,7 +93,7 @@ class Migration {
   /// Batches that nobody has claimed.
   std::uint64_t left() const;
   /// After done(); before, what has ended so far.
-  MigrationCounts counts() const;
+  MigrationCounts counts() const { return tally_.sum(); }
 
  private:
   struct Part {
@@ -104,8 +118,7 @@ class Migration {
   std::atomic<std::uint64_t> next_{0};      // the next batch to claim
   std::atomic<std::uint64_t> finished_{0};  // batches; the last one counts when the tables know
   std::atomic<std::uint64_t> ended_{0};     // batches
-  std::atomic<std::uint64_t> moved_{0}, there_{0}, untouched_{0}, pinned_{0}, shared_{0}, failed_{0};
-  std::atomic<bool> refused_{false};
+  MigrationTally tally_;
 };
 
 }  // namespace hearth::memory

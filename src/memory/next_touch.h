@@ -1,4 +1,4 @@
-// Next touch: memory that whoever touches it next shall have. Three ways (docs/decisions/016-next-touch.md says why):
+// Next touch: memory that whoever touches it next shall have. Three ways (docs/decisions/018-next-touch.md says why):
 //
 //   announced  noted with the areas (areas.h). The runtime, which knows who will touch what, asks add_announced() for the
 //              part of a range that waits, moves it, and so ends the announcement.

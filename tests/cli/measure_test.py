@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import tomllib
 import unittest
 
-from common import HEARTH, hearth
+from common import HEARTH, LIBRARY, SOURCE, hearth, run
 
 
 class Measure(unittest.TestCase):
@@ -65,6 +66,33 @@ class Measure(unittest.TestCase):
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertEqual(tomllib.loads(made.stdout)["name"], "measured")
 
+    def test_a_kept_model_is_what_memory_costs(self):
+        cache = pathlib.Path(self.folder.name)
+        kept = cache / "hearth" / f"{socket.gethostname()}.toml"
+        made = hearth("topo", "--measure", "--quick", "--keep", env={"XDG_CACHE_HOME": cache})
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn(str(kept), made.stdout)
+        source = cache / "costs.c"
+        source.write_text("#include <hearth/hearth.h>\n#include <stdio.h>\n"
+                          "int main(void) { printf(\"%g\\n\", hearth_cost_read(0, 0, 64)); return 0; }\n")
+        subprocess.run(["gcc", source, f"-I{SOURCE}/include", f"-L{pathlib.Path(LIBRARY).parent}", "-lhearth", "-o", cache / "costs"],
+                       check=True)
+
+        def told():
+            done = run(cache / "costs", env={"XDG_CACHE_HOME": cache, "LD_LIBRARY_PATH": pathlib.Path(LIBRARY).parent})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return float(done.stdout), done.stderr
+
+        kept.rename(cache / "aside")
+        without = told()
+        (cache / "aside").rename(kept)
+        measured = tomllib.loads(kept.read_text())["latency"]["read_ns"][0][0]
+        self.assertAlmostEqual(told()[0], measured / 10, delta=measured / 1000)  # ten lines at a time
+        kept.write_text(kept.read_text().replace("[latency]", "[no_such_table]", 1))
+        cost, said = told()
+        self.assertEqual(cost, without[0])  # as if nothing were kept
+        self.assertIn("no_such_table", said)
+
     def test_an_interrupt_leaves_no_file_and_not_the_old_one_damaged(self):
         for before in (None, "precious"):
             with self.subTest(before=before):
@@ -87,6 +115,8 @@ class Measure(unittest.TestCase):
         cases = ((("--measure", "--machine", "tilepro64"), 2, "--measure"),
                  (("--write", self.file), 2, "--measure"),
                  (("--quick",), 2, "--measure"),
+                 (("--keep",), 2, "--measure"),
+                 (("--measure", "--keep", "--write", self.file), 2, "--write"),
                  (("--measure", "--quick", "--write", self.file.with_suffix(".txt")), 1, ".toml"),
                  (("--measure", "--quick", "--write", "/no/such/folder/my.toml"), 1, "cannot be written"))
         for arguments, status, words in cases:
