@@ -34,6 +34,9 @@
 #include "memory/page_index.h"
 
 namespace hearth::memory {
+
+constinit std::atomic<std::uint32_t> live_marks{0};
+
 namespace {
 
 using placement::ByteRange;
@@ -51,7 +54,6 @@ struct Mark {
 constinit PageIndex index;
 Mark marks[kMostMarks + 1];  // 0 is "none"
 std::uint32_t used = 1, free_marks = 0;  // the lock's
-constinit std::atomic<std::uint32_t> live{0};  // slots that are in use
 constinit std::atomic<std::uint32_t> to_give_back{0};
 constinit std::atomic<std::uint64_t> closed_at{0}, faults{0}, moved_pages{0}, passed_on{0};
 
@@ -178,7 +180,7 @@ void give_back_opened() {
     mark.state.store((state & ~kStateMask) + kStateMask + 1, kRelaxed);
     mark.next_free = free_marks;
     free_marks = i;
-    live.fetch_sub(1, kRelaxed);
+    live_marks.fetch_sub(1, kRelaxed);
   }
 }
 
@@ -266,7 +268,7 @@ bool serve(std::uint64_t address, const void* context) {
     }
   }
   if (is_write(context) ? is_writable(address) : is_readable(address)) return true;
-  return live.load(kRelaxed) != 0 && open_moved(address);
+  return any_marks() && open_moved(address);
 }
 
 void by_default(int signal, const siginfo_t* info) {
@@ -363,7 +365,7 @@ const char* close_unit(ByteRange unit) {
   Mark& mark = marks[id];
   mark.begin.store(unit.begin, kRelaxed);
   mark.end.store(unit.end, kRelaxed);
-  live.fetch_add(1, kRelaxed);
+  live_marks.fetch_add(1, kRelaxed);
   const std::uint64_t state = (mark.state.load(kRelaxed) & ~kStateMask) | marked;
   mark.state.store(state, std::memory_order_release);
   if (protect(unit, PROT_NONE)) return nullptr;
@@ -381,7 +383,7 @@ const char* close_all(ByteRange pages) {
   give_back_opened();
   closed_at.store(now_ns(), kRelaxed);
   const std::uint64_t unit = pages.bytes() >= kTrapUnit ? kTrapUnit : kSmallTrapUnit;
-  if (live.load(kRelaxed) + (pages.end - 1) / unit - pages.begin / unit + 1 > kMostMarks) return "too many parts are closed";
+  if (live_marks.load(kRelaxed) + (pages.end - 1) / unit - pages.begin / unit + 1 > kMostMarks) return "too many parts are closed";
   for (std::uint64_t at = pages.begin, next; at < pages.end; at = next) {
     next = std::min(pages.end, at / unit * unit + unit);
     // Marked before, perhaps in units of another size.
@@ -413,7 +415,7 @@ bool close_until_touched(ByteRange pages, const char*& why) {
 void open_marks() { open_marks(kEverything); }
 
 void open_marks(ByteRange within) {
-  if (live.load(kRelaxed) == 0) return;
+  if (!any_marks()) return;
   const int saved = errno;
   open_marked(within);
   const AreasGuard guard;

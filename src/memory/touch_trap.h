@@ -13,6 +13,7 @@
 // cut off, nothing is closed once another handler stands in front of ours.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "placement/need.h"
@@ -28,6 +29,10 @@ inline constexpr std::uint64_t kMarksLastNs = 10'000'000'000;
 /// Whole pages of areas. False: `why` says what stands against it, and what was closed by this call is open again. Any
 /// thread, but not in a handler.
 bool close_until_touched(placement::ByteRange pages, const char*& why);
+
+/// Marks that are in use. Relaxed: whoever closes memory and ends a region is one thread, or has a barrier in between.
+extern std::atomic<std::uint32_t> live_marks;
+inline bool any_marks() { return live_marks.load(std::memory_order_relaxed) != 0; }
 
 /// Opens what nobody has touched. One load where nothing is closed.
 void open_marks();

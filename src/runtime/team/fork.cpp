@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "memory/touch_trap.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
 #include "runtime/bubbles/seats.h"
@@ -252,6 +253,8 @@ void end_region(Thread* self) {
   self->tid = outer->tid;
   self->task = team->parent_task;
   if (HEARTH_UNLIKELY(affinity_active())) leave_places(self);
+  // What waits for its next touch was closed for the time of an outermost region.
+  if (HEARTH_UNLIKELY(memory::any_marks()) && self->team == self->root_team) memory::open_marks();
   if (events::active()) events::parallel_end(self, team);
 }
 

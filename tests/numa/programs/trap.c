@@ -83,6 +83,16 @@ static void check_team(void) {
 #pragma omp parallel num_threads(4)
     check_content(memory, 8 * kUnitPages);
   }
+  // With the region's end the rest is open, if nobody has touched it.
+  CHECK(hearth_mem_next_touch(memory, 8 * kUnit, HEARTH_TOUCH_TRAP) == 0 && is_closed(memory));
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp parallel num_threads(2)
+    CHECK(memory[77] == content(0));
+    CHECK(is_closed(memory + 7 * kUnit));
+#pragma omp barrier
+  }
+  CHECK(!is_closed(memory + 7 * kUnit));
   CHECK(hearth_mem_unregister(memory) == 0);
 }
 
