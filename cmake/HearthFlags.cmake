@@ -37,17 +37,6 @@ elseif(NOT hearth_assert_level MATCHES "^[0-3]$")
   message(FATAL_ERROR "HEARTH_ASSERT_LEVEL is '${HEARTH_ASSERT_LEVEL}'; legal: 0, 1, 2, 3 or empty")
 endif()
 
-# The debug and sanitizer presets compile file by file, so that each file's includes are known to be complete.
-set(HEARTH_TOGETHER "" CACHE STRING "Compile the files of a room of the runtime as one: ON, OFF, or empty: OFF in Debug and under sanitizers")
-set_property(CACHE HEARTH_TOGETHER PROPERTY STRINGS "" ON OFF)
-set(hearth_together "${HEARTH_TOGETHER}")
-if(hearth_together STREQUAL "")
-  set(hearth_together ON)
-  if(HEARTH_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
-    set(hearth_together OFF)
-  endif()
-endif()
-
 add_library(hearth_warnings INTERFACE)
 target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith -Wvla
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual> $<$<BOOL:${HEARTH_WERROR}>:-Werror>)

@@ -1,11 +1,8 @@
-# hearth_room(<room> [TOGETHER] [SOURCES <files>] [DEPENDS <rooms below>])
+# hearth_room(<room> [SOURCES <files>] [DEPENDS <rooms below>])
 #   The static library hearth_<room>; what it DEPENDS on is visible to those above. A room with rooms inside has no SOURCES.
 #
-# hearth_part(<room> [TOGETHER] SOURCES <files>)
-#   Adds the files of a room inside the room, from the CMakeLists.txt in its folder. TOGETHER: see hearth_together().
-#
-# hearth_together(<target> <name> <files>)
-#   An optimised build compiles the files as one, so that calls between them can be inlined and their headers are read once.
+# hearth_part(<room> SOURCES <files>)
+#   Adds the files of a room inside the room, from the CMakeLists.txt in its folder.
 #
 # hearth_checked_room(<room>)
 #   hearth_<room>_checked: the room's files again, with all assertions on, for its unit tests. It depends on the checked copies of
@@ -19,36 +16,22 @@
 include(GoogleTest)
 include(HearthPrecompiled)
 
-function(hearth_together target name)
-  if(hearth_together)
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${name})
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  endif()
-endfunction()
-
 function(hearth_room room)
-  cmake_parse_arguments(arg "TOGETHER" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(hearth_${room} STATIC ${arg_SOURCES})
   set_target_properties(hearth_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(hearth_${room} PRIVATE hearth_library_flags)
   foreach(below IN LISTS arg_DEPENDS)
     target_link_libraries(hearth_${room} PUBLIC hearth_${below})
   endforeach()
-  if(arg_TOGETHER)
-    hearth_together(hearth_${room} ${room} ${arg_SOURCES})
-  endif()
   if(NOT room STREQUAL base)
     hearth_precompile(hearth_${room} FROM hearth_base)
   endif()
 endfunction()
 
 function(hearth_part room)
-  cmake_parse_arguments(arg "TOGETHER" "" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
   target_sources(hearth_${room} PRIVATE ${arg_SOURCES})
-  if(arg_TOGETHER)
-    get_filename_component(part "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
-    hearth_together(hearth_${room} ${part} ${arg_SOURCES})
-  endif()
 endfunction()
 
 function(hearth_checked_room room)

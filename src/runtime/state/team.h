@@ -81,12 +81,6 @@ struct alignas(kCacheLinePair) Member {
   std::int32_t place = -1;                        // place number, -1: not bound
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
   std::uint32_t placing = 0;                      // which decision of place_team() or seat_team() it comes from
-  std::int32_t entity = -1;                       // in the tree of bubbles (bubbles/seats.h); -1: it is not there
-  std::int32_t next_bubble = -1;                  // made for the next nested team before that is there; -1: none
-  Relaxed<Thread*> seated{nullptr};               // `thread`, once it has looked for its seat
-  Relaxed<std::int32_t> seat{-1};                 // its place in the PlaceTree; -1: it may run anywhere
-  Relaxed<std::uint8_t> hints_due{0};             // as Team::hints_due, of the team that it will fork next
-  struct SaidHints* said = nullptr;               // hints.cpp: its last calls of hearth_affinity()
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
@@ -97,6 +91,13 @@ struct alignas(kCacheLinePair) Member {
   LoopState loop;
   Task implicit;  // this member's implicit task
   Deque deque;
+  // Where the member is placed and what it uses (bubbles/seats.h, hints.h). Behind what every task touches.
+  std::int32_t entity = -1;                       // in the tree of bubbles (bubbles/seats.h); -1: it is not there
+  std::int32_t next_bubble = -1;                  // made for the next nested team before that is there; -1: none
+  Relaxed<std::int32_t> seat{-1};                 // its place in the PlaceTree; -1: it may run anywhere
+  Relaxed<Thread*> seated{nullptr};               // `thread`, once it has looked for its seat
+  Relaxed<std::uint8_t> hints_due{0};             // as Team::hints_due, of the team that it will fork next
+  struct SaidHints* said = nullptr;               // hints.cpp: its last calls of hearth_affinity()
 };
 
 /// A queue that several threads push to: prioritised tasks, tasks given back, and the `central` policy's only
@@ -126,6 +127,8 @@ struct Team {
   std::uint32_t resync_epoch = 0;  // the last region whose members take their phase from phase_base
   std::uint64_t phase_base = 0;
   Relaxed<bool> flat{true};  // barriers: everybody reads everybody's arrival, instead of a tree
+  // Something was said of memory that the team's threads use, and is not in force yet (bubbles/hints.h).
+  Relaxed<std::uint8_t> hints_due{0};
   Team* parent = nullptr;
   Task* parent_task = nullptr;      // the task that met the parallel construct
   Member* parent_member = nullptr;  // the slot that forked us
@@ -144,16 +147,6 @@ struct Team {
     friend bool operator==(const Placement&, const Placement&) = default;
   } placement;
   std::uint32_t placement_number = 0;  // which decision that was
-  /// For what the members' seats were planned last.
-  struct Seating {
-    std::int32_t size = 0;
-    std::int32_t planned = 0;  // the size that the plan was made for
-    std::uint32_t plan = 0;    // the last plan of any team that this one has seen
-    friend bool operator==(const Seating&, const Seating&) = default;
-  } seating;
-  std::int32_t bubble = -1;  // in the tree of bubbles; -1: it is not there
-  // Something was said of memory that the team's threads use, and is not in force yet (bubbles/hints.h).
-  Relaxed<std::uint8_t> hints_due{0};
   // Threads beyond the primary that this region holds of its contention group's thread limit, and for a team
   // around an initial task: how many all regions of the group hold together.
   std::int32_t reserved = 0;
@@ -175,6 +168,14 @@ struct Team {
   EventCount go_events;  // workers asleep between regions
   SharedQueue shared_queue;
   alignas(kCacheLinePair) WorkShares* workshares = nullptr;  // workshare.h
+  /// For what the members' seats were planned last.
+  struct Seating {
+    std::int32_t size = 0;
+    std::int32_t planned = 0;  // the size that the plan was made for
+    std::uint32_t plan = 0;    // the last plan of any team that this one has seen
+    friend bool operator==(const Seating&, const Seating&) = default;
+  } seating;
+  std::int32_t bubble = -1;  // in the tree of bubbles; -1: it is not there
 
   Member& primary() { return *members[0]; }
   /// Which of the team's regions this is. For its members, inside the region.
