@@ -45,8 +45,9 @@ inline std::int32_t cutoff_for(std::size_t payload) {
 /// Whether a new deferrable task of the current task, with `payload` bytes of data, would run at once: nobody else is
 /// there, the current task is final, or enough tasks wait already (cut-off). Its data then need no copy.
 inline bool runs_at_once(Thread* self, std::size_t payload) {
+  if (runs_at_once_always(self)) return true;
   const std::int32_t cutoff = cutoff_for(payload);
-  return runs_at_once_always(self) || (cutoff != 0 && self->member->deque.depth(cutoff) >= cutoff);
+  return cutoff != 0 && self->member->deque.depth(cutoff) >= cutoff;
 }
 /// The same for a task without dependences. One whose footprint was announced may be enqueued at another location, so the cut-off,
 /// which is about the queue here, does not count for it.
