@@ -10,6 +10,7 @@
 #include "memory/areas.h"
 #include "memory/costs.h"
 #include "memory/migrate.h"
+#include "policy/arrangement.h"
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/sync/wait.h"
@@ -87,12 +88,11 @@ bool add_to(Migration& migration, EntityId owner, const Hint& hint, Location tar
   Location all[placement::kMaxLocations];
   std::int32_t count = 0;
   const Location home = live->places[live->place[owner] == kNoPlace ? kWholeMachine : live->place[owner]].location;
-  const std::int32_t locations = live->places.locations();
-  for (Location where = 0; where < locations; ++where) {
-    const bool near = home < 0 || where == home ||
-                      memory::costs().read_line_ns(home, where) <= 1.3 * memory::costs().read_line_ns(home, home);
-    if (target == policy::kOverAll || near) all[count++] = where;
-  }
+  const placement::CostModel& costs = memory::costs();
+  const std::uint64_t chosen =
+      target == policy::kOverAll || home < 0 ? costs.memory_locations() : policy::neighbourhood(costs, home);
+  for (Location where = 0; where < costs.locations(); ++where)
+    if ((chosen >> where & 1) != 0) all[count++] = where;
   return count != 0 && migration.add_in_turn(pages, all, count);
 }
 
