@@ -19,6 +19,12 @@ void LiveTree::begin() {
   for (std::int32_t i = 0; i < room.attachments; ++i) hint[i] = {};
 }
 
+void LiveTree::remove(EntityId entity) {
+  for (EntityId e = entity; e != kNoEntity; e = tree.next_inside(e, entity))
+    for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) hint[a] = {};
+  tree.remove(entity);
+}
+
 bool LiveTree::make_room(std::size_t bytes) {
   if (bytes <= planning_bytes) return true;
   void* more = std::realloc(planning, 2 * bytes);
@@ -61,7 +67,7 @@ EntityId next_bubble_of(Member* member) {
     if (bubble == kNoEntity) return kNoEntity;
     const EntityId primary = tree.add_thread(bubble);
     if (primary == kNoEntity) {
-      tree.remove(bubble);
+      live->remove(bubble);
       return kNoEntity;
     }
     live->place[primary] = kNoPlace;

@@ -77,6 +77,8 @@ struct LiveTree {
   policy::Standing standing() const;
   /// Empty. At the start, and in a fork child.
   void begin();
+  /// The entity, with all that is inside and what was said of it.
+  void remove(EntityId entity);
   /// At least so many bytes for planning.
   bool make_room(std::size_t bytes);
   /// The places of everything inside `top` have changed: remember where its threads are now.

@@ -34,7 +34,7 @@ namespace {
 // A member that has kept a nested team stays, with that.
 void take_out(const Team* team, Member* member) {
   if (member->entity == kNoEntity || live->tree[member->entity].parent != team->bubble) return;
-  live->tree.remove(member->entity);
+  live->remove(member->entity);
   member->entity = kNoEntity;
   member->seat = kNoPlace;
 }
@@ -169,9 +169,11 @@ bool is_away_from(PlaceId seat) {
 }
 
 // A thread of the program goes to its seat and is free to leave: its mask is as before when it returns.
+// What it has bound itself to holds.
 void move_root_to(PlaceId seat) {
   const topology::CpuMask own = topology::current_affinity();
-  if (set_mask_to(live->mask_of(seat))) set_mask_to(own);
+  const topology::CpuMask both = own & live->mask_of(seat);
+  if (!both.empty() && set_mask_to(both)) set_mask_to(own);
 }
 
 // The kernel may have moved it since the last region. Each time that it has to be fetched back, more regions pass before the
@@ -296,7 +298,7 @@ void leave_seats(Team* team) {
     tree.move_to(primary.entity, around);
     tree[primary.entity].tag = reinterpret_cast<std::uintptr_t>(team->parent_member);
   }
-  tree.remove(team->bubble);
+  live->remove(team->bubble);
   team->bubble = kNoEntity;
 }
 
@@ -314,6 +316,7 @@ void forget_seats_of(Team* team) {
   primary.entity = kNoEntity;
   primary.seat = kNoPlace;
   primary.placing = 0;
+  if (primary.said != nullptr) *primary.said = {};
 }
 
 placement::Location location_of_seat(PlaceId seat) {
