@@ -156,7 +156,7 @@ int detach(Thread* self, std::uint64_t address, Who who) {
 }
 
 int follow(Thread* self, Who who) {
-  if (live == nullptr) return ENOENT;
+  if (live == nullptr) return EALREADY;  // there is one location
   memory::Migration migration;
   const Location here = location_of(self);
   if (here == placement::kUnknown) return EINVAL;
