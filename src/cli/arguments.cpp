@@ -38,6 +38,8 @@ constexpr std::string_view kFlagWithModel = "--energy";  // its value is a model
 class Layout : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_name() == "cc" || app->get_name() == "c++")
+      return "Usage: " + name + " [--mode=MODE] [--explain=FILE] ARGUMENT-OF-CLANG...\n\n";
     if (std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
       return CLI::Formatter::make_usage(app, std::move(name));
     return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENT...]\n\n";
@@ -354,6 +356,21 @@ void register_memory(CLI::App& app) {
   memory->callback([request] { end_with(memory_main(*request)); });
 }
 
+/// For their help only: compile_main() has the arguments before this file sees them (main.cpp).
+void register_compilers(CLI::App& app) {
+  const auto ignored = std::make_shared<std::string>();
+  for (const auto& [name, what] : {std::pair("cc", "Compile a C program whose threads start near their data and their partners"),
+                                   std::pair("c++", "The same for C++")}) {
+    CLI::App* compiler = app.add_subcommand(name, what);
+    compiler->add_option("--mode", *ignored, "How threads are typed: balanced (the default), paper or literal")->type_name("MODE");
+    compiler->add_option("--explain", *ignored, "Write which thread has which class, and why: FILE.txt, .dot, .svg, else JSON")
+        ->type_name("FILE");
+    compiler->footer("All other arguments are those of clang 19; -Rpass=hearth tells the classes as remarks.\n"
+                     "When the program runs, HEARTH_BTLP=off switches the placing off, HEARTH_BTLP=print shows it.");
+    compiler->callback([ignored] { say("no arguments for the compiler"); end_with(kExitUsage); });
+  }
+}
+
 // ---- the command line as a whole
 
 constexpr std::string_view kWithValue[] = {"--distribute", "--policy",  "--threads", "-o",
@@ -418,6 +435,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_model(app);
   register_sim(app);
   register_topo(app);
+  register_compilers(app);
   app.add_subcommand("help", "Explain a command: hearth help COMMAND");
   lay_out_help(app);
 

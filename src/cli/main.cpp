@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/compile.h"
 #include "cli/installation.h"
 #include "cli/output.h"
 
@@ -21,5 +22,7 @@ std::string version_text() {
 
 int main(int argc, char** argv) {
   cli::guard_standard_streams();
+  if (const cli::Compiler compiler = cli::compiler_asked_for(argc, argv); compiler != cli::Compiler::none)
+    return cli::compile_main(argc, argv, compiler);
   return cli::close_output(cli::run_command_line(argc, argv, version_text));
 }

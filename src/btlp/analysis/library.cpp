@@ -1,0 +1,163 @@
+#include "btlp/analysis/library.h"
+
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/TargetParser/Triple.h>
+
+namespace hearth::btlp {
+namespace {
+
+constexpr const char* kSilentPrefixes[] = {
+    "pthread_",
+    "sem_",
+    "mtx_",
+    "cnd_",
+    "thrd_",
+    "tss_",
+    "__cxa_",
+    "_Unwind_",
+    "__pthread",
+    "__gxx_",
+    "llvm.",
+    // std::condition_variable, std::thread, std::terminate, exceptions, operator delete, atomic waits, chrono's clocks
+    "_ZNSt18condition_variable",
+    "_ZNSt6thread",
+    "_ZSt9terminate",
+    "_ZSt20__throw",
+    "_ZSt2",
+    "_ZSt1",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZNSt6chrono",
+    "_ZNSt28__atomic_futex",
+    "_ZNSt3__118condition_variable",
+    "_ZNSt3__15mutex",
+    "_ZNSt3__16thread",
+    "_ZNSt3__16chrono",
+    "_ZNSt3__119__shared",
+    "_ZNSt3__114__shared",
+    "_ZNSt3__115recursive",
+    "_ZNSt3__111timed_mutex",
+    "_ZNSt3__117__assoc_sub_state",
+    "_ZNSt3__118__cxx_atomic",
+    "_ZNSt3__123__cxx_atomic",
+    "_ZNSt3__120__libcpp_atomic",
+    "_ZNSt3__121__thread_local_data",
+    "_ZNSt3__115__thread_struct",
+    "_ZNSt3__14__fs",
+    "_ZNKSt3__119__shared",
+    "_ZSt18_Rb_tree",
+    "_ZNSt13__future_base",
+    "_ZNSt3__112__next_prime",
+};
+
+constexpr const char* kSilent[] = {"free",
+                                   "cfree",
+                                   "exit",
+                                   "_exit",
+                                   "abort",
+                                   "sched_yield",
+                                   "usleep",
+                                   "sleep",
+                                   "nanosleep",
+                                   "clock_nanosleep",
+                                   "sched_getcpu",
+                                   "__assert_fail",
+                                   "__stack_chk_fail",
+                                   "close",
+                                   "pause",
+                                   "alarm",
+                                   "getpid",
+                                   "sysconf",
+                                   "gettid"};
+constexpr const char* kLibc[] = {"__errno_location",
+                                 "__ctype_b_loc",
+                                 "strerror",
+                                 "getenv",
+                                 "localtime",
+                                 "gmtime",
+                                 "ctime",
+                                 "rand",
+                                 "rand_r",
+                                 "srand",
+                                 "random",
+                                 "drand48",
+                                 "erand48",
+                                 "strtok_r",
+                                 "read",
+                                 "write",
+                                 "recv",
+                                 "send",
+                                 "poll",
+                                 "select",
+                                 "pipe",
+                                 "pipe2",
+                                 "clock_gettime",
+                                 "gettimeofday",
+                                 "time",
+                                 "syscall",
+                                 "open",
+                                 "sigaction",
+                                 "getrusage",
+                                 "getopt_long",
+                                 "getopt",
+                                 "epoll_wait",
+                                 "epoll_ctl",
+                                 "accept",
+                                 "bind",
+                                 "fstat",
+                                 "posix_memalign",
+                                 "aligned_alloc",
+                                 "eventfd"};
+constexpr const char* kPrints[] = {"printf",       "fprintf",       "puts",     "fputs",  "putchar", "fputc",
+                                   "putc",         "vprintf",       "vfprintf", "perror", "fflush",  "fwrite",
+                                   "__printf_chk", "__fprintf_chk", "dprintf",  "write",  "send",    "syslog"};
+
+template <std::size_t count>
+bool among(const char* const (&words)[count], llvm::StringRef name) {
+  for (const char* word : words)
+    if (name == word) return true;
+  return false;
+}
+
+llvm::TargetLibraryInfoImpl& library() {
+  static llvm::TargetLibraryInfoImpl implementation(llvm::Triple("x86_64-pc-linux-gnu"));
+  return implementation;
+}
+
+}  // namespace
+
+bool is_silent(llvm::StringRef name) {
+  for (const char* prefix : kSilentPrefixes)
+    if (name.starts_with(prefix)) return true;
+  return among(kSilent, name);
+}
+
+bool is_libc(llvm::StringRef name) {
+  llvm::LibFunc which;
+  return library().getLibFunc(name, which) || name.starts_with("__isoc") || among(kLibc, name);
+}
+
+bool prints(llvm::StringRef name) { return among(kPrints, name); }
+
+bool is_join(llvm::StringRef name, int& result) {
+  result = -1;
+  if (name == "_ZNSt6thread4joinEv" || name == "_ZNSt3__16thread4joinEv") return true;
+  if (name == "g_thread_join" || name == "SDL_WaitThread") return true;
+  if (name != "pthread_join" && name != "thrd_join" && name != "pthread_tryjoin_np" && name != "pthread_timedjoin_np")
+    return false;
+  result = 1;
+  return true;
+}
+
+bool is_detach(llvm::StringRef name) {
+  return name == "pthread_detach" || name == "thrd_detach" || name == "_ZNSt6thread6detachEv" ||
+         name == "_ZNSt3__16thread6detachEv";
+}
+
+bool is_library_object(llvm::StringRef name) {
+  return name == "stdin" || name == "stdout" || name == "stderr" || name == "environ" || name == "optarg" ||
+         name == "optind" || name.starts_with("_ZSt") || name.starts_with("_ZNSt") || name.starts_with("_ZTV") ||
+         name.starts_with("__dso_handle");
+}
+
+}  // namespace hearth::btlp

@@ -1,0 +1,78 @@
+// What the analysis finds out about a program's threads, as plain values without a word of LLVM, so that classes,
+// trees and
+// the report can be tested alone.
+//
+// Filled by Walk (walk.h) and Sharing (sharing.h); the classes by classify() (classify.h). One thread of control.
+#pragma once
+
+#include <cstdint>
+
+#include <string>
+#include <vector>
+
+namespace hearth::btlp {
+
+enum class Mode : std::uint8_t { literal, paper, balanced };
+enum class Class : std::uint8_t { autonomous, side_by_side, postponed, unknown };
+
+const char* mode_name(Mode mode);
+const char* class_name(Class type);
+/// False: no such mode.
+bool parse_mode(const std::string& text, Mode& mode);
+
+/// The estimated work of one instance, from block frequencies: a heuristic, and called so wherever it is shown.
+struct Cost {
+  double flops = 0, integer_operations = 0, bytes = 0;
+};
+
+/// Two threads that can touch the same bytes, at least one of them writing. `from` and `to` are node numbers; an edge
+/// between instances of one node has from == to.
+struct Edge {
+  int from = 0, to = 0;
+  std::string object;      // what is shared: a variable, "allocation at file:line", or "return value"
+  int line = 0;            // where the writing thread writes it; 0: not known
+  bool forward = false;    // `from` writes what `to` reads
+  bool backward = false;   // `to` writes what `from` reads
+  bool parameter = false;  // the reader gets it through its argument, not as a global
+  double bytes = 0;        // moved per instance, an estimate
+  bool strong = false;     // it is part of the innermost work of at least one side
+};
+
+/// A thread, or the instances of a thread that one place creates. Node 0 is the thread that runs main().
+struct Node {
+  int number = 0;
+  int creator = -1;
+  std::string site;      // which creation, the same in the program that runs (tag.h)
+  std::string api;       // "pthread_create"
+  std::string function;  // where it is created
+  std::string file;
+  int line = 0;
+  std::string place;              // lines and columns of the whole path, to tell paths apart
+  std::vector<std::string> path;  // calls from the creating thread's start to `function`, in the program's own code
+  std::string routine;            // empty: not known
+  std::string routine_symbol;
+  bool in_loop = false;
+  bool many = false;     // more than one instance: in a loop, or created by a thread that is
+  bool creates = false;  // it creates threads itself
+  bool detached = false;
+  bool open = false;           // code outside of what was seen may share its data
+  bool loop_open = false;      // code outside of what was seen may create it in a loop
+  std::string unknown_reason;  // why its data is not known; empty: it is
+  Cost cost;
+
+  Class type = Class::unknown;
+  int parent = 0;       // in the communication tree
+  bool in_tree = true;  // `literal` leaves threads of a loop outside
+  std::vector<std::string> reasons;
+};
+
+struct Program {
+  std::string name;
+  Mode mode = Mode::balanced;
+  bool whole = false;       // everything of the program was seen
+  std::vector<Node> nodes;  // in order of creation; [0] is main
+  std::vector<Edge> edges;
+  std::vector<std::string> notes;  // what was not seen, and what that costs
+};
+
+}  // namespace hearth::btlp

@@ -1,0 +1,229 @@
+// See walk.h: rounds, contexts, and what an instruction other than a call does.
+#include "btlp/analysis/walk.h"
+
+#include <algorithm>
+
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+
+#include "btlp/analysis/creators.h"
+
+namespace hearth::btlp {
+namespace {
+
+constexpr int kMostRounds = 16;
+constexpr int kMostContexts = 400;  // of one thread, before functions are walked once for all their callers
+constexpr int kDeepest = 24;
+
+}  // namespace
+
+struct Walk::Managers {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+
+  Managers() {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+};
+
+Walk::Walk(llvm::Module& module, bool whole, Program& program)
+    : module_(module),
+      whole_(whole),
+      program_(program),
+      memory_(module.getDataLayout()),
+      managers_(std::make_unique<Managers>()),
+      functions_(&managers_->functions) {
+  Node main;
+  main.routine = main.routine_symbol = main.function = "main";
+  program_.nodes.push_back(main);
+  creations_.emplace_back();
+  roots_.emplace_back();
+  contexts_of_thread_.push_back(0);
+  merged_.emplace_back();
+}
+
+Walk::~Walk() = default;
+
+void Walk::run() {
+  add_roots();
+  for (round_ = 0; round_ < kMostRounds; ++round_) {
+    grown_ = false;
+    memory_.grown();
+    // By index: threads are found on the way.
+    for (std::size_t node = 0; node < roots_.size(); ++node)
+      for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
+    if (!memory_.grown() && !grown_) break;
+  }
+  collecting_ = true;
+  ++round_;
+  for (Node& node : program_.nodes) node.cost = {};
+  accesses_.resize(roots_.size());
+  for (std::size_t node = 0; node < roots_.size(); ++node) {
+    accesses_.resize(roots_.size());
+    for (Context* root : roots_[node]) walk_thread(root);
+  }
+}
+
+void Walk::add_roots() {
+  const auto add = [&](llvm::Function& function) {
+    contexts_.push_back(std::make_unique<Context>());
+    Context* context = contexts_.back().get();
+    context->function = &function;
+    for (llvm::Argument& argument : function.args()) {
+      Pointers value;
+      if (argument.getType()->isPointerTy() && !(function.getName() == "main" && whole_))
+        value.insert(Pointer{.object = memory_.unknown(), .hi = kUnbounded});
+      context->arguments.push_back(value);
+    }
+    roots_[0].push_back(context);
+  };
+  if (llvm::Function* main = module_.getFunction("main"); main != nullptr && !main->isDeclaration()) add(*main);
+  add_handlers();
+  if (whole_) return;
+  for (llvm::Function& function : module_)
+    if (!function.isDeclaration() && !function.hasLocalLinkage() && function.getName() != "main" &&
+        !function.hasAvailableExternallyLinkage())
+      add(function);
+}
+
+void Walk::add_handlers() {
+  const llvm::GlobalVariable* variable = module_.getNamedGlobal("llvm.global_ctors");
+  if (variable == nullptr || !variable->hasInitializer()) return;
+  const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(variable->getInitializer());
+  if (entries == nullptr) return;
+  for (const llvm::Use& entry : entries->operands()) {
+    const auto* fields = llvm::dyn_cast<llvm::ConstantStruct>(entry.get());
+    auto* function = fields == nullptr ? nullptr : llvm::dyn_cast<llvm::Function>(fields->getOperand(1));
+    if (function == nullptr || function->isDeclaration()) continue;
+    contexts_.push_back(std::make_unique<Context>());
+    contexts_.back()->function = function;
+    contexts_.back()->arguments.resize(function->arg_size());
+    roots_[0].push_back(contexts_.back().get());
+  }
+}
+
+void Walk::walk_thread(Context* root) { walk_context(root); }
+
+void Walk::walk_context(Context* context) {
+  if (context->round == round_) return;
+  context->round = round_;
+  auto& frequencies = functions_->getResult<llvm::BlockFrequencyAnalysis>(*context->function);
+  const double entry = std::max<double>(1, static_cast<double>(frequencies.getEntryFreq().getFrequency()));
+  for (llvm::BasicBlock& block : *context->function) {
+    const double share = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency()) / entry;
+    for (llvm::Instruction& instruction : block) {
+      visit(context, instruction, context->frequency * share);
+      if (collecting_) count_cost(context, instruction, context->frequency * share);
+    }
+  }
+}
+
+void Walk::visit(Context* context, llvm::Instruction& instruction, double frequency) {
+  const llvm::DataLayout& layout = module_.getDataLayout();
+  const auto bytes_of = [&](llvm::Type* type) {
+    return static_cast<std::int64_t>(layout.getTypeStoreSize(type).getKnownMinValue());
+  };
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    touch(context, instruction, value_of(context, load->getPointerOperand()), bytes_of(load->getType()), false,
+          frequency);
+  } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    const Pointers where = value_of(context, store->getPointerOperand());
+    touch(context, instruction, where, bytes_of(store->getValueOperand()->getType()), true, frequency);
+    const Pointers what = value_of(context, store->getValueOperand());
+    for (const Pointer& pointer : where) memory_.store(pointer, what);
+  } else if (auto* add = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+    const Pointers where = value_of(context, add->getPointerOperand());
+    touch(context, instruction, where, bytes_of(add->getType()), false, frequency);
+    touch(context, instruction, where, bytes_of(add->getType()), true, frequency);
+    for (const Pointer& pointer : where) memory_.store(pointer, value_of(context, add->getValOperand()));
+  } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    const Pointers where = value_of(context, exchange->getPointerOperand());
+    const std::int64_t bytes = bytes_of(exchange->getNewValOperand()->getType());
+    touch(context, instruction, where, bytes, false, frequency);
+    touch(context, instruction, where, bytes, true, frequency);
+    for (const Pointer& pointer : where) memory_.store(pointer, value_of(context, exchange->getNewValOperand()));
+  } else if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+    visit_call(context, *call, frequency);
+  } else if (auto* back = llvm::dyn_cast<llvm::ReturnInst>(&instruction); back != nullptr && back->getReturnValue()) {
+    grown_ = context->returned.insert(value_of(context, back->getReturnValue())) || grown_;
+    if (!llvm::isa<llvm::ConstantPointerNull>(back->getReturnValue())) context->returns_number = true;
+  }
+}
+
+Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency) {
+  const auto key = std::make_pair(call, callee);
+  if (const auto known = from->callees.find(key); known != from->callees.end()) return known->second;
+  Context* found = nullptr;
+  for (Context* above = from; above != nullptr && found == nullptr; above = above->parent)
+    if (above->function == callee) found = above;  // recursion
+  auto& merged = merged_[from->thread];
+  const bool crowded = contexts_of_thread_[from->thread] > kMostContexts || from->depth > kDeepest;
+  if (found == nullptr && crowded)
+    if (const auto known = merged.find(callee); known != merged.end()) found = known->second;
+  if (found == nullptr) {
+    contexts_.push_back(std::make_unique<Context>());
+    found = contexts_.back().get();
+    found->function = callee;
+    found->parent = from;
+    found->call = call;
+    found->thread = from->thread;
+    found->depth = from->depth + 1;
+    const llvm::BasicBlock* ignored = nullptr;
+    found->in_loop = in_loop(from, *call, ignored);
+    found->frequency = frequency;
+    found->arguments.resize(callee->arg_size());
+    ++contexts_of_thread_[from->thread];
+    if (crowded) merged.emplace(callee, found);
+  } else if (found->function == callee && found->parent != from) {
+    found->in_loop = true;  // recursion, or many callers in one
+  }
+  from->callees.emplace(key, found);
+  return found;
+}
+
+void Walk::touch(Context* context, llvm::Instruction& instruction, const Pointers& pointers, std::int64_t bytes,
+                 bool write, double frequency) {
+  if (!collecting_) return;
+  for (const Pointer& pointer : pointers) {
+    const Object& object = memory_[pointer.object];
+    if (object.kind == Kind::function || object.kind == Kind::handle || object.constant) continue;
+    // What a thread's own functions keep on their stacks is shared only if another thread can reach it; that
+    // shows there.
+    accesses_[context->thread].push_back({pointer, bytes, write, frequency, &instruction, context});
+    if (pointer.object == memory_.unknown()) note_unknown(context, "memory that this file alone does not tell");
+  }
+}
+
+void Walk::note_unknown(Context* context, const std::string& reason) {
+  Node& node = program_.nodes[context->thread];
+  if (collecting_ && node.unknown_reason.empty()) node.unknown_reason = reason;
+}
+
+void Walk::count_cost(Context* context, llvm::Instruction& instruction, double frequency) {
+  Cost& cost = program_.nodes[context->thread].cost;
+  if (instruction.isBinaryOp() || llvm::isa<llvm::CmpInst>(instruction)) {
+    (instruction.getOperand(0)->getType()->isFPOrFPVectorTy() ? cost.flops : cost.integer_operations) += frequency;
+  } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    cost.bytes += frequency *
+                  static_cast<double>(module_.getDataLayout().getTypeStoreSize(load->getType()).getKnownMinValue());
+  } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    cost.bytes += frequency *
+                  static_cast<double>(
+                      module_.getDataLayout().getTypeStoreSize(store->getValueOperand()->getType()).getKnownMinValue());
+  }
+}
+
+}  // namespace hearth::btlp

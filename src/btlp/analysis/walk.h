@@ -1,0 +1,159 @@
+// Follows every thread of a program through its functions, and notes which bytes of which objects it touches.
+//
+// A thread is a tree of contexts: a function, called from a place in another context. Functions are walked again
+// for each call
+// path, so a helper that two threads call with different objects does not make them share; beyond a bound per
+// thread, one
+// context serves all calls of a function. The walk is repeated until memory's contents do not grow any more (a
+// fixpoint);
+// the last round collects accesses. Threads that are found on the way are walked as well.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/IR/PassManager.h>
+
+#include "btlp/analysis/memory.h"
+#include "btlp/analysis/model.h"
+
+namespace llvm {
+class CallBase;
+class Function;
+class Instruction;
+class Loop;
+class Module;
+class ScalarEvolution;
+class SCEV;
+class Value;
+}  // namespace llvm
+
+namespace hearth::btlp {
+
+struct Creator;
+
+struct Context {
+  llvm::Function* function = nullptr;
+  Context* parent = nullptr;       // null: where a thread begins
+  llvm::CallBase* call = nullptr;  // in the parent
+  int thread = 0;
+  bool in_loop = false;  // a call on the way here is in a loop
+  double frequency = 1;  // per run of the thread's routine
+  int depth = 0;
+  std::vector<Pointers> arguments;
+  Pointers returned;
+  bool returns_number = false;  // something else than a pointer that we know, or null
+  std::map<std::pair<llvm::CallBase*, llvm::Function*>, Context*> callees;
+  struct Known {
+    Pointers pointers;
+    int round = -1;  // in which it was looked at last
+  };
+  std::map<llvm::Value*, Known> values;  // they only grow
+  int round = -1;
+};
+
+struct Access {
+  Pointer where;
+  std::int64_t bytes = 0;
+  bool write = false;
+  double frequency = 0;
+  llvm::Instruction* instruction = nullptr;
+  Context* context = nullptr;
+};
+
+/// A creation as the walk met it; makes the node's number from the moment it is met.
+struct Creation {
+  llvm::CallBase* call = nullptr;
+  const Creator* creator = nullptr;
+  Context* context = nullptr;              // of the creator
+  const llvm::BasicBlock* loop = nullptr;  // the header of the innermost loop around it, on the whole call path
+  llvm::Function* routine = nullptr;       // null: not known
+  Context* root = nullptr;                 // of the created thread
+  llvm::Value* argument = nullptr;         // as the creator passes it
+  std::vector<llvm::CallBase*> joins;      // where somebody waits for it
+  std::vector<Context*> join_contexts;
+  bool hands_over = false;   // the argument is the thread's alone from here on: the C++ libraries' own objects
+  bool result_read = false;  // a join asks for what the routine returned
+};
+
+class Walk {
+ public:
+  Walk(llvm::Module& module, bool whole, Program& program);
+  ~Walk();
+  void run();
+
+  Memory& memory() { return memory_; }
+  llvm::FunctionAnalysisManager& analyses() { return *functions_; }
+  const std::vector<Access>& accesses(int node) const { return accesses_[node]; }
+  /// Of nodes 1, 2, …; [0] is empty.
+  const std::vector<Creation>& creations() const { return creations_; }
+  bool whole() const { return whole_; }
+  /// The name of what the program itself runs, behind what the C++ library puts around it.
+  void name_routines();
+  std::string name_of(int object) const;
+  int line_of(const llvm::Instruction& instruction) const;
+
+ private:
+  // walk.cpp
+  void add_roots();
+  void add_handlers();
+  void walk_thread(Context* root);
+  void walk_context(Context* context);
+  void visit(Context* context, llvm::Instruction& instruction, double frequency);
+  Context* enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency);
+  void touch(Context* context, llvm::Instruction& instruction, const Pointers& pointers, std::int64_t bytes, bool write,
+             double frequency);
+  void count_cost(Context* context, llvm::Instruction& instruction, double frequency);
+  void note_unknown(Context* context, const std::string& reason);
+
+  // walk_values.cpp
+  Pointers value_of(Context* context, llvm::Value* value);
+  Pointers compute(Context* context, llvm::Instruction* instruction);
+  Pointers element(Context* context, llvm::Instruction* address);
+  bool each_iteration(Context* context, llvm::Instruction* address, const Pointers& bases, Pointers& result);
+  Pointers fresh(Context* context, llvm::Instruction* allocation);
+  Pointers constant(const llvm::Value* value, int thread);
+  std::vector<llvm::Function*> functions_of(Context* context, llvm::Value* value, llvm::CallBase* call, bool& complete);
+
+  // walk_calls.cpp
+  void visit_call(Context* context, llvm::CallBase& call, double frequency);
+  void call_function(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency);
+  void call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency);
+  void call_back(Context* context, llvm::CallBase& call, double frequency);
+  bool call_known(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
+  bool call_memory(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
+  void join(Context* context, llvm::CallBase& call, llvm::StringRef name);
+  void touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep, double frequency);
+  void start_thread(Context* context, llvm::CallBase& call, const Creator& creator);
+  void start_routine(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
+                     const Pointers& argument);
+  Pointers routines_of_state(const Pointers& state);
+  int node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine);
+
+  // sites.cpp
+  bool in_loop(Context* context, llvm::CallBase& call, const llvm::BasicBlock*& header);
+  void describe(Node& node, Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine);
+
+  llvm::Module& module_;
+  const bool whole_;
+  Program& program_;
+  Memory memory_;
+  struct Managers;
+  std::unique_ptr<Managers> managers_;
+  llvm::FunctionAnalysisManager* functions_ = nullptr;
+  std::vector<std::unique_ptr<Context>> contexts_;
+  std::vector<std::vector<Context*>> roots_;  // by node; main() has constructors and the like beside it
+  std::vector<int> contexts_of_thread_;
+  std::vector<std::map<llvm::Function*, Context*>> merged_;  // by node, once it has too many contexts
+  std::vector<std::vector<Access>> accesses_;
+  std::vector<Creation> creations_;
+  std::map<std::string, int> node_of_key_;
+  bool collecting_ = false;
+  bool grown_ = false;
+  int round_ = 0;
+};
+
+}  // namespace hearth::btlp

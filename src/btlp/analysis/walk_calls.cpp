@@ -1,0 +1,314 @@
+// See walk.h: calls, of functions that are here and of those that are not, and the creation and joining of threads.
+#include <algorithm>
+
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "btlp/analysis/creators.h"
+#include "btlp/analysis/library.h"
+#include "btlp/analysis/prepare.h"
+#include "btlp/analysis/walk.h"
+
+namespace hearth::btlp {
+namespace {
+
+constexpr int kMostNodes = 400;
+constexpr std::int64_t kRunOffset = 16;  // of _M_run in the table that a std::thread::_State's first word points to
+constexpr const char* kOnceCall = "_ZSt11__once_call";
+
+std::int64_t bytes_of(llvm::Value* length) {
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(length);
+  return number == nullptr ? kUnbounded / 2 : static_cast<std::int64_t>(number->getLimitedValue(kUnbounded / 2));
+}
+
+}  // namespace
+
+void Walk::visit_call(Context* context, llvm::CallBase& call, double frequency) {
+  if (const Creator* creator = creator_called(call)) return start_thread(context, call, *creator);
+  llvm::Value* called = call.getCalledOperand()->stripPointerCastsAndAliases();
+  if (auto* callee = llvm::dyn_cast<llvm::Function>(called)) {
+    if (callee->isDeclaration()) return call_outside(context, call, callee, frequency);
+    return call_function(context, call, callee, frequency);
+  }
+  if (llvm::isa<llvm::InlineAsm>(called)) return;
+  bool complete = false;
+  for (llvm::Function* callee : functions_of(context, called, &call, complete)) {
+    if (callee->isDeclaration())
+      call_outside(context, call, callee, frequency);
+    else
+      call_function(context, call, callee, frequency);
+  }
+  if (complete || !collecting_) return;
+  bool library = false;
+  for (const Pointer& pointer : value_of(context, called)) {
+    const Object& object = memory_[pointer.object];
+    library = library || object.kind == Kind::foreign || object.kind == Kind::heap;
+  }
+  for (unsigned number = 0; number < call.arg_size(); ++number)
+    touch_argument(context, call, number, true, true, frequency);
+  if (!whole_ || !library) note_unknown(context, "a call through a pointer whose functions are not known");
+}
+
+void Walk::call_function(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency) {
+  Context* inner = enter(context, &call, callee, frequency);
+  const std::size_t count = std::min<std::size_t>(inner->arguments.size(), call.arg_size());
+  for (std::size_t number = 0; number < count; ++number)
+    grown_ = inner->arguments[number].insert(value_of(context, call.getArgOperand(number))) || grown_;
+  walk_context(inner);
+}
+
+void Walk::touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep,
+                          double frequency) {
+  llvm::Value* argument = call.getArgOperand(number);
+  if (!argument->getType()->isPointerTy() || !collecting_) return;
+  Pointers pointers = value_of(context, argument);
+  if (deep) pointers = memory_.reachable(pointers);
+  const bool reads = !call.paramHasAttr(number, llvm::Attribute::WriteOnly);
+  const bool writes = write && !call.onlyReadsMemory(number);
+  if (reads) touch(context, call, pointers, kUnbounded / 2, false, frequency);
+  if (writes) touch(context, call, pointers, kUnbounded / 2, true, frequency);
+}
+
+void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency) {
+  const llvm::StringRef name = callee->getName();
+  if (call_memory(context, call, name, frequency) || call_known(context, call, name, frequency)) return;
+  call_back(context, call, frequency);
+  if (is_silent(name) || call.doesNotAccessMemory()) return;
+  const bool known = is_libc(name);
+  if (known && call.returnDoesNotAlias()) return;  // malloc()
+  for (unsigned number = 0; number < call.arg_size(); ++number)
+    touch_argument(context, call, number, !prints(name), !known, frequency);
+  if (!known && !whole_ && !callee->isIntrinsic() && !name.starts_with("_Z"))
+    note_unknown(context, "a call of " + name.str() + "(), which is in another file");
+}
+
+/// Function pointers that are given away are called, with what was given beside them.
+void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
+  Pointers others;
+  std::vector<llvm::Function*> functions;
+  for (llvm::Use& use : call.args()) {
+    if (!use->getType()->isPointerTy()) continue;
+    for (const Pointer& pointer : value_of(context, use.get())) {
+      const Object& object = memory_[pointer.object];
+      if (object.kind == Kind::function)
+        functions.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
+      else
+        others.insert(pointer);
+    }
+  }
+  for (llvm::Function* function : functions) {
+    if (function->isDeclaration()) {
+      // std::call_once() and std::async() of libstdc++ leave the function in a variable of the thread.
+      const llvm::GlobalVariable* once = module_.getNamedGlobal(kOnceCall);
+      if (function->getName() != "__once_proxy" || once == nullptr) continue;
+      for (const Pointer& each : memory_.load(Pointer{.object = memory_.object(once, context->thread)}, 8)) {
+        auto* left = llvm::dyn_cast_or_null<llvm::Function>(const_cast<llvm::Value*>(memory_[each.object].value));
+        if (left != nullptr && !left->isDeclaration()) walk_context(enter(context, &call, left, frequency));
+      }
+      continue;
+    }
+    Context* inner = enter(context, &call, function, frequency);
+    for (Pointers& argument : inner->arguments) grown_ = argument.insert(others) || grown_;
+    walk_context(inner);
+  }
+}
+
+bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency) {
+  auto* intrinsic = llvm::dyn_cast<llvm::MemIntrinsic>(&call);
+  const bool copies = llvm::isa<llvm::MemTransferInst>(call) || name == "memcpy" || name == "memmove";
+  if (intrinsic == nullptr && !copies && name != "memset") {
+    if (name == "realloc" && call.arg_size() == 2) {
+      for (const Pointer& to : value_of(context, &call))
+        for (const Pointer& from : value_of(context, call.getArgOperand(0))) memory_.copy(to, from);
+      return true;
+    }
+    if (name == "posix_memalign" && call.arg_size() == 3) {
+      const Pointers block = fresh(context, &call);
+      for (const Pointer& where : value_of(context, call.getArgOperand(0))) memory_.store(where, block);
+      return true;
+    }
+    return llvm::isa<llvm::IntrinsicInst>(call);
+  }
+  const std::int64_t bytes = bytes_of(call.getArgOperand(2));
+  const Pointers to = value_of(context, call.getArgOperand(0));
+  touch(context, call, to, bytes, true, frequency);
+  if (!copies) return true;
+  const Pointers from = value_of(context, call.getArgOperand(1));
+  touch(context, call, from, bytes, false, frequency);
+  for (const Pointer& source : from)
+    for (const Pointer& target : to) memory_.copy(target, source);
+  return true;
+}
+
+bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency) {
+  int result = -1;
+  if (is_join(name, result)) {
+    join(context, call, name);
+    return true;
+  }
+  if (is_detach(name) && call.arg_size() > 0) {
+    Pointers handles = value_of(context, call.getArgOperand(0));
+    if (call.getArgOperand(0)->getType()->isPointerTy())
+      for (const Pointer& pointer : value_of(context, call.getArgOperand(0))) handles.insert(memory_.load(pointer, 8));
+    for (const Pointer& handle : handles)
+      if (memory_[handle.object].kind == Kind::handle) program_.nodes[memory_[handle.object].node].detached = true;
+    return true;
+  }
+  if (name == "pthread_setspecific" && call.arg_size() == 2) return true;
+  if (name == "pthread_exit" && call.arg_size() == 1) {
+    Context* root = context;
+    while (root->parent != nullptr) root = root->parent;
+    grown_ = root->returned.insert(value_of(context, call.getArgOperand(0))) || grown_;
+    if (!llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(0))) root->returns_number = true;
+    return true;
+  }
+  (void)frequency;
+  return false;
+}
+
+void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
+  if (call.arg_size() == 0) return;
+  int result = -1;
+  is_join(name, result);
+  Pointers handles = value_of(context, call.getArgOperand(0));
+  if (name.starts_with("_ZN")) {
+    Pointers objects = handles;
+    for (const Pointer& pointer : objects) handles.insert(memory_.load(pointer, 8));
+  }
+  for (const Pointer& pointer : handles) {
+    if (memory_[pointer.object].kind != Kind::handle) continue;
+    Creation& creation = creations_[memory_[pointer.object].node];
+    if (std::find(creation.joins.begin(), creation.joins.end(), &call) == creation.joins.end()) {
+      creation.joins.push_back(&call);
+      creation.join_contexts.push_back(context);
+    }
+    if (creation.root == nullptr) continue;
+    const bool by_value = name == "g_thread_join" || name == "SDL_WaitThread";
+    if (by_value) {
+      creation.result_read = creation.result_read || !call.use_empty();
+      context->values[&call].pointers.insert(creation.root->returned);
+    } else if (result >= 0 && static_cast<int>(call.arg_size()) > result &&
+               !llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(result))) {
+      creation.result_read = true;
+      for (const Pointer& where : value_of(context, call.getArgOperand(result)))
+        memory_.store(where, creation.root->returned);
+    }
+  }
+}
+
+Pointers Walk::routines_of_state(const Pointers& state) {
+  Pointers found;
+  for (const Pointer& pointer : state)
+    for (const Pointer& table : memory_.load(pointer, 8)) found.insert(memory_.load(table.moved(kRunOffset), 8));
+  return found;
+}
+
+void Walk::start_thread(Context* context, llvm::CallBase& call, const Creator& creator) {
+  Pointers argument, routines;
+  if (creator.shape == Shape::state) {
+    for (const Pointer& holder : value_of(context, call.getArgOperand(creator.routine)))
+      argument.insert(memory_.load(holder, 8));
+    routines = routines_of_state(argument);
+  } else {
+    argument = value_of(context, call.getArgOperand(creator.argument));
+    routines = value_of(context, call.getArgOperand(creator.routine));
+  }
+  bool known = false;
+  for (const Pointer& pointer : routines) {
+    const Object& object = memory_[pointer.object];
+    if (object.kind == Kind::function) {
+      known = true;
+      start_routine(context, call, creator, llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)),
+                    argument);
+    } else if (object.kind == Kind::unknown || object.kind == Kind::foreign) {
+      start_routine(context, call, creator, nullptr, argument);
+      known = true;
+    }
+  }
+  if (!known && collecting_) start_routine(context, call, creator, nullptr, argument);
+}
+
+void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
+                         const Pointers& argument) {
+  const int number = node_for(context, call, creator, routine);
+  Creation& creation = creations_[number];
+  Pointers handle;
+  handle.insert(Pointer{.object = memory_.handle_of(number)});
+  if (creator.handle >= 0)
+    for (const Pointer& where : value_of(context, call.getArgOperand(creator.handle))) memory_.store(where, handle);
+  else
+    grown_ = context->values[&call].pointers.insert(handle) || grown_;
+  if (routine == nullptr || routine->isDeclaration()) {
+    program_.nodes[number].unknown_reason = routine == nullptr ? "its routine is not known"
+                                                               : "its routine " + routine->getName().str() +
+                                                                     "() is in an object without bitcode";
+    return;
+  }
+  if (creation.root == nullptr) {
+    contexts_.push_back(std::make_unique<Context>());
+    creation.root = contexts_.back().get();
+    creation.root->function = routine;
+    creation.root->thread = number;
+    creation.root->arguments.resize(routine->arg_size());
+    roots_[number].push_back(creation.root);
+    grown_ = true;
+  }
+  if (creation.root->arguments.empty()) return;
+  for (Pointer pointer : argument) {
+    // A variable of the creator is one object, whichever iteration filled it.
+    if (pointer.loop != creation.loop || (memory_[pointer.object].kind == Kind::stack && pointer.fresh))
+      pointer = pointer.without_loop();
+    grown_ = creation.root->arguments[0].insert(pointer) || grown_;
+  }
+}
+
+int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine) {
+  const std::string tag = creation_tag(call);
+  const std::string name = routine == nullptr ? "?" : routine->getName().str();
+  Node node;
+  describe(node, context, call, creator, routine);
+  // A thread that creates its own kind at the same place: one node stands for all generations.
+  for (int above = context->thread; above > 0; above = program_.nodes[above].creator)
+    if (program_.nodes[above].site == tag && program_.nodes[above].place == node.place &&
+        creations_[above].routine == routine && routine != nullptr) {
+      program_.nodes[above].in_loop = program_.nodes[above].many = true;
+      program_.nodes[context->thread].creates = true;
+      return above;
+    }
+  std::string key = std::to_string(context->thread) + "|" + tag + "|" + name;
+  key += "|" + (program_.nodes.size() < kMostNodes ? node.place : std::to_string(node.line));
+  const llvm::BasicBlock* loop = nullptr;
+  const bool looped = in_loop(context, call, loop);
+  const auto known = node_of_key_.find(key);
+  if (known != node_of_key_.end()) {
+    Node& there = program_.nodes[known->second];
+    there.in_loop = there.in_loop || looped;
+    there.many = there.many || looped;
+    return known->second;
+  }
+  node.number = static_cast<int>(program_.nodes.size());
+  node.creator = context->thread;
+  node.site = tag;
+  node.in_loop = looped;
+  node.many = looped || program_.nodes[context->thread].many;
+  node_of_key_[key] = node.number;
+  program_.nodes.push_back(node);
+  Creation creation;
+  creation.call = &call;
+  creation.creator = &creator;
+  creation.context = context;
+  creation.loop = loop;
+  creation.routine = routine;
+  creation.hands_over = creator.shape == Shape::state || name.find("__thread_proxy") != std::string::npos;
+  if (creator.shape == Shape::function) creation.argument = call.getArgOperand(creator.argument);
+  creations_.push_back(creation);
+  roots_.emplace_back();
+  contexts_of_thread_.push_back(0);
+  merged_.emplace_back();
+  grown_ = true;
+  return node.number;
+}
+
+}  // namespace hearth::btlp

@@ -1,0 +1,309 @@
+// See walk.h: which objects a value can point to.
+#include <algorithm>
+#include <numeric>
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/GlobalAlias.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+
+#include "btlp/analysis/creators.h"
+#include "btlp/analysis/library.h"
+#include "btlp/analysis/walk.h"
+
+namespace hearth::btlp {
+namespace {
+
+/// The bytes that an index into an array type cannot pass; kUnbounded: the type does not say.
+std::int64_t bound_by_type(llvm::GEPOperator* address, const llvm::DataLayout& layout) {
+  std::int64_t bound = 0;
+  llvm::Type* inside = address->getSourceElementType();
+  for (auto index = address->idx_begin(); index != address->idx_end(); ++index) {
+    const bool first = index == address->idx_begin();
+    const auto* array = first ? nullptr : llvm::dyn_cast<llvm::ArrayType>(inside);
+    if (!llvm::isa<llvm::ConstantInt>(index->get())) {
+      if (array == nullptr) return kUnbounded;
+      const std::int64_t stride = static_cast<std::int64_t>(
+          layout.getTypeAllocSize(array->getElementType()).getFixedValue());
+      bound += (static_cast<std::int64_t>(array->getNumElements()) - 1) * stride;
+    }
+    if (!first) inside = llvm::GetElementPtrInst::getTypeAtIndex(inside, index->get());
+    if (inside == nullptr) return kUnbounded;
+  }
+  return bound;
+}
+
+/// The innermost loop that has all uses of a variable: what one iteration leaves in it is for that iteration.
+const llvm::Loop* loop_of_uses(llvm::Instruction& variable, llvm::LoopInfo& loops) {
+  const llvm::Loop* loop = nullptr;
+  for (llvm::User* user : variable.users()) {
+    auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
+    if (instruction == nullptr) return nullptr;
+    const llvm::Loop* here = loops.getLoopFor(instruction->getParent());
+    if (loop == nullptr) loop = here;
+    while (loop != nullptr && !loop->contains(instruction)) loop = loop->getParentLoop();
+    if (loop == nullptr) return nullptr;
+  }
+  return loop;
+}
+
+}  // namespace
+
+Pointers Walk::value_of(Context* context, llvm::Value* value) {
+  if (auto* argument = llvm::dyn_cast<llvm::Argument>(value)) {
+    if (argument->getParent() != context->function) return {};
+    return argument->getArgNo() < context->arguments.size() ? context->arguments[argument->getArgNo()] : Pointers();
+  }
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  if (instruction == nullptr) return constant(value, context->thread);
+  Context::Known& known = context->values[value];
+  if (known.round == round_) return known.pointers;  // in a circle: what earlier rounds know; the next one knows more
+  known.round = round_;
+  const Pointers result = compute(context, instruction);
+  grown_ = known.pointers.insert(result) || grown_;
+  return known.pointers;
+}
+
+Pointers Walk::constant(const llvm::Value* value, int thread) {
+  Pointers result;
+  if (auto* alias = llvm::dyn_cast<llvm::GlobalAlias>(value)) return constant(alias->getAliasee(), thread);
+  if (llvm::isa<llvm::GlobalVariable>(value) || llvm::isa<llvm::Function>(value)) {
+    result.insert(Pointer{.object = memory_.object(value, thread)});
+    return result;
+  }
+  if (auto* aggregate = llvm::dyn_cast<llvm::ConstantAggregate>(value))  // a pointer to a member function
+    for (const llvm::Use& operand : aggregate->operands()) result.insert(constant(operand.get(), thread));
+  auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(value);
+  if (expression == nullptr) return result;
+  if (llvm::isa<llvm::GEPOperator>(expression)) {
+    llvm::APInt bytes(64, 0);
+    const llvm::Value* base = expression->stripAndAccumulateConstantOffsets(module_.getDataLayout(), bytes, true);
+    if (base == expression) return result;
+    for (const Pointer& pointer : constant(base, thread)) result.insert(pointer.moved(bytes.getSExtValue()));
+    return result;
+  }
+  for (const llvm::Use& operand : expression->operands()) result.insert(constant(operand.get(), thread));
+  return result;
+}
+
+Pointers Walk::fresh(Context* context, llvm::Instruction* allocation) {
+  Pointer pointer;
+  pointer.object = memory_.object(allocation, context->thread);
+  // One object for each iteration of the innermost loop around it, here or around the call.
+  for (Context* at = context; at != nullptr; at = at->parent) {
+    const llvm::Instruction* place = at == context ? allocation : nullptr;
+    for (Context* below = context; place == nullptr && below != nullptr; below = below->parent)
+      if (below->parent == at) place = below->call;
+    if (place == nullptr) break;
+    auto& loops = functions_->getResult<llvm::LoopAnalysis>(*at->function);
+    const bool variable = llvm::isa<llvm::AllocaInst>(allocation) && at == context;
+    const llvm::Loop* loop = variable ? loop_of_uses(*allocation, loops) : loops.getLoopFor(place->getParent());
+    if (loop == nullptr) continue;
+    pointer.loop = loop->getHeader();
+    pointer.fresh = true;
+    break;
+  }
+  Pointers result;
+  result.insert(pointer);
+  return result;
+}
+
+Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
+  Pointers result;
+  if (llvm::isa<llvm::AllocaInst>(instruction)) return fresh(context, instruction);
+  if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return element(context, instruction);
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
+    llvm::Type* type = load->getType();
+    if (!type->isPtrOrPtrVectorTy() && !type->isIntegerTy(64) && !type->isAggregateType()) return result;
+    const std::int64_t bytes = static_cast<std::int64_t>(
+        module_.getDataLayout().getTypeStoreSize(type).getKnownMinValue());
+    for (const Pointer& pointer : value_of(context, load->getPointerOperand()))
+      result.insert(memory_.load(pointer, bytes));
+    return result;
+  }
+  if (auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction)) {
+    Pointers merged;
+    if (each_iteration(context, phi, {}, merged)) return merged;
+    const llvm::Loop* loop = functions_->getResult<llvm::LoopAnalysis>(*context->function).getLoopFor(phi->getParent());
+    const bool header = loop != nullptr && loop->getHeader() == phi->getParent();
+    for (llvm::Value* incoming : phi->incoming_values())
+      for (const Pointer& pointer : value_of(context, incoming)) {
+        if (!header)
+          result.insert(pointer);
+        else if (phi->getType()->isPointerTy() && llvm::isa<llvm::GetElementPtrInst>(incoming))
+          result.insert(pointer.anywhere().without_loop());  // p = p + n
+        else
+          result.insert(pointer.without_loop());
+      }
+    return result;
+  }
+  if (auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) {
+    // visit_call() leaves its results here; a use that is looked at first sees those of the round before.
+    for (const auto& [key, callee] : context->callees)
+      if (key.first == call) result.insert(callee->returned);
+    if (result.empty() && (call->getType()->isPointerTy())) {
+      llvm::Function* callee = call->getCalledFunction();
+      const bool outside = callee == nullptr || callee->isDeclaration();
+      if (!outside) return result;
+      if (callee != nullptr && callee->isIntrinsic()) {
+        for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));
+        return result;
+      }
+      if (callee != nullptr && creator_called(*call) != nullptr) return result;  // start_thread() has left the handle
+      if (callee == nullptr || call->returnDoesNotAlias() || !is_libc(callee->getName()))
+        return fresh(context, instruction);
+      for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));  // strchr() and the like
+      if (result.empty()) result.insert(Pointer{.object = memory_.foreign(callee->getName().str())});
+    }
+    return result;
+  }
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(instruction)) {
+    result.insert(value_of(context, select->getTrueValue()));
+    result.insert(value_of(context, select->getFalseValue()));
+    return result;
+  }
+  if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(instruction))
+    return value_of(context, extract->getAggregateOperand());
+  if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(instruction)) {
+    result.insert(value_of(context, insert->getAggregateOperand()));
+    result.insert(value_of(context, insert->getInsertedValueOperand()));
+    return result;
+  }
+  if (llvm::isa<llvm::CastInst>(instruction) || llvm::isa<llvm::FreezeInst>(instruction)) {
+    llvm::Value* from = instruction->getOperand(0);
+    if (llvm::isa<llvm::TruncInst>(instruction) || from->getType()->isFPOrFPVectorTy()) return result;
+    return value_of(context, from);
+  }
+  if (instruction->isBinaryOp() && instruction->getType()->isIntegerTy(64)) {
+    for (llvm::Use& operand : instruction->operands())
+      for (const Pointer& pointer : value_of(context, operand.get())) result.insert(pointer.anywhere());
+  }
+  return result;
+}
+
+bool Walk::each_iteration(Context* context, llvm::Instruction* address, const Pointers& bases, Pointers& result) {
+  if (!address->getType()->isPointerTy()) return false;
+  auto& evolution = functions_->getResult<llvm::ScalarEvolutionAnalysis>(*context->function);
+  const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(address));
+  if (steps == nullptr || !steps->isAffine()) return false;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(steps->getStepRecurrence(evolution));
+  const auto* base = llvm::dyn_cast<llvm::SCEVUnknown>(evolution.getPointerBase(steps));
+  if (step == nullptr || base == nullptr || step->getValue()->isZero()) return false;
+  const std::int64_t stride = std::abs(step->getAPInt().getSExtValue());
+  const llvm::SCEV* start = evolution.getMinusSCEV(steps->getStart(), base);
+  const auto* first = llvm::dyn_cast<llvm::SCEVConstant>(start);
+  // How often it steps, when that is a number: a loop that is tested first does not reach the step behind its last one.
+  std::int64_t times = kUnbounded;
+  if (const auto* taken = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getBackedgeTakenCount(steps->getLoop()))) {
+    const llvm::BasicBlock* header = steps->getLoop()->getHeader();
+    const bool tested_first = steps->getLoop()->isLoopExiting(header) && address->getParent() != header;
+    const auto count = static_cast<std::int64_t>(taken->getAPInt().getLimitedValue(1U << 30U));
+    if (count < 1 << 30) times = std::max<std::int64_t>(0, tested_first ? count - 1 : count);
+  }
+  const Pointers from = bases.empty() ? value_of(context, base->getValue()) : bases;
+  for (const Pointer& pointer : from) {
+    Pointer each = first == nullptr ? pointer.anywhere().without_loop()
+                                    : pointer.moved(first->getAPInt().getSExtValue());
+    each.hi = kUnbounded;
+    if (first != nullptr && pointer.exact() && times != kUnbounded && step->getAPInt().isStrictlyPositive())
+      each.hi = each.lo + stride * times;
+    // From a place that is not known, every place may be met.
+    each.stride = first == nullptr ? 0 : pointer.stride == 0 ? stride : std::gcd(stride, pointer.stride);
+    each.loop = pointer.exact() && pointer.loop == nullptr && first != nullptr ? steps->getLoop()->getHeader()
+                                                                               : nullptr;
+    each.fresh = false;
+    // Places in what belongs to one iteration already stay that iteration's, when the object is all its own.
+    if (pointer.fresh) {
+      each.loop = pointer.loop;
+      each.fresh = true;
+    }
+    result.insert(each);
+  }
+  return !from.empty();
+}
+
+Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
+  auto* address = llvm::cast<llvm::GEPOperator>(instruction);
+  const llvm::DataLayout& layout = module_.getDataLayout();
+  const Pointers bases = value_of(context, address->getPointerOperand());
+  Pointers result;
+  llvm::APInt constant(64, 0);
+  llvm::MapVector<llvm::Value*, llvm::APInt> variable;
+  if (!address->collectOffset(layout, 64, variable, constant)) {
+    for (const Pointer& pointer : bases) result.insert(pointer.anywhere());
+    return result;
+  }
+  const std::int64_t fixed = constant.getSExtValue();
+  // The way that a pointer to a virtual member function takes, for one that is not virtual.
+  for (const auto& [index, scale] : variable) {
+    const Pointers number = value_of(context, index);
+    if (!number.empty() && std::all_of(number.begin(), number.end(), [&](const Pointer& each) {
+          return memory_[each.object].kind == Kind::function;
+        }))
+      return result;
+  }
+  if (variable.empty()) {
+    for (const Pointer& pointer : bases) result.insert(pointer.moved(fixed));
+    return result;
+  }
+  std::int64_t stride = 0;
+  for (const auto& [index, scale] : variable) stride = std::gcd(stride, scale.getSExtValue());
+  const std::int64_t bound = bound_by_type(address, layout);
+  Pointers own;
+  if (each_iteration(context, instruction, {}, own)) {
+    for (Pointer pointer : own) {
+      if (bound != kUnbounded && pointer.lo >= 0 && pointer.stride != 0)
+        pointer.hi = std::min(pointer.hi, std::max(pointer.lo, fixed + bound));
+      result.insert(pointer);
+    }
+    return result;
+  }
+  for (const Pointer& pointer : bases) {
+    Pointer each = pointer.moved(fixed);
+    if (bound == kUnbounded || each.hi == kUnbounded)
+      each.hi = kUnbounded;
+    else
+      each.hi += bound;
+    // Within what is one iteration's own: only where the type keeps the index inside.
+    const bool inside = pointer.fresh || (pointer.loop != nullptr && bound != kUnbounded &&
+                                          fixed + bound + std::abs(stride) <= pointer.stride);
+    if (pointer.loop != nullptr && inside && !pointer.fresh) {
+      result.insert(pointer);  // somewhere in this iteration's element
+      continue;
+    }
+    each.stride = pointer.exact() || pointer.stride == 0 ? std::abs(stride)
+                                                         : std::gcd(std::abs(stride), pointer.stride);
+    if (!inside) {
+      each.loop = nullptr;
+      each.fresh = false;
+    }
+    result.insert(each);
+  }
+  return result;
+}
+
+std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* value, llvm::CallBase* call,
+                                                bool& complete) {
+  std::vector<llvm::Function*> found;
+  complete = true;
+  const Pointers pointers = value_of(context, value);
+  for (const Pointer& pointer : pointers) {
+    const Object& object = memory_[pointer.object];
+    if (object.kind == Kind::function)
+      found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
+    else
+      complete = false;
+  }
+  if (found.empty()) complete = false;
+  // Of many functions, those that the call can be meant for.
+  if (found.size() > 1)
+    std::erase_if(found,
+                  [&](const llvm::Function* each) { return each->getFunctionType() != call->getFunctionType(); });
+  return found;
+}
+
+}  // namespace hearth::btlp

@@ -1,0 +1,226 @@
+#include "btlp/link/link_step.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/Regex.h>
+
+#include "btlp/analysis/analyse.h"
+#include "btlp/analysis/report.h"
+#include "btlp/link/inputs.h"
+#include "btlp/link/plan_object.h"
+
+extern char** environ;
+
+namespace hearth::btlp {
+namespace {
+
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+void say(const std::string& text) { std::fprintf(stderr, "hearth: %s\n", text.c_str()); }
+
+bool has(const std::vector<std::string>& arguments, const char* word) {
+  for (const std::string& argument : arguments)
+    if (argument == word) return true;
+  return false;
+}
+
+/// The linker's exit status. `output`: a file for its standard output; empty: ours.
+int run_linker(const std::vector<std::string>& arguments, const std::string& output) {
+  std::string linker = setting("HEARTH_BTLP_LD");
+  if (linker.empty()) linker = "ld";
+  std::vector<char*> words{linker.data()};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!output.empty())
+    posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  const int problem = posix_spawnp(&child, linker.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (problem != 0) {
+    say(linker + ": " + std::strerror(problem));
+    return 127;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A folder that goes away with this object.
+class Folder {
+ public:
+  Folder() {
+    const std::string base = setting("TMPDIR");
+    path_ = (base.empty() ? "/tmp" : base) + "/hearth-ld-XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~Folder() {
+    if (path_.empty()) return;
+    for (const char* name : {"trace", "plan.o"}) unlink((path_ + "/" + name).c_str());
+    rmdir(path_.c_str());
+  }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+  bool good() const { return !path_.empty(); }
+
+ private:
+  std::string path_;
+};
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void explain(const Program& program) {
+  const std::string path = setting("HEARTH_BTLP_EXPLAIN");
+  if (path.empty()) return;
+  if (path == "-") {
+    std::fputs(as_json(program).c_str(), stdout);
+    return;
+  }
+  std::ofstream file(path);
+  file << as_file(program, path);
+  file.close();
+  if (!file) say(path + ": " + std::strerror(errno));
+}
+
+void remarks(const Program& program) {
+  const std::string wanted = setting("HEARTH_BTLP_REMARKS");
+  if (wanted.empty() || !llvm::Regex(wanted).match("hearth")) return;
+  for (const Node& node : program.nodes) {
+    if (node.number == 0) continue;
+    std::string reasons;
+    for (const std::string& reason : node.reasons) reasons += "; " + reason;
+    std::fprintf(stderr, "%s:%d: remark: %s is %s%s [-Rpass=hearth]\n", node.file.empty() ? "?" : node.file.c_str(),
+                 node.line, node.routine.empty() ? "a thread" : (node.routine + "()").c_str(), class_name(node.type),
+                 reasons.c_str());
+  }
+}
+
+/// What was not seen, told once.
+void tell(Program& program, const Inputs& inputs) {
+  for (const std::string& problem : inputs.problems) program.notes.push_back(problem);
+  if (!inputs.foreign.empty()) {
+    std::string text =
+        inputs.foreign.front() +
+        (inputs.foreign.size() > 1 ? " and " + std::to_string(inputs.foreign.size() - 1) + " more" : "") +
+        ": compiled without hearth cc, so what its code does is not seen; threads that it may concern are unknown and "
+        "are left to the system";
+    program.notes.push_back(text);
+  }
+  if (program.nodes.size() < 2) return;
+  for (const std::string& note : program.notes) say(note + ".");
+}
+
+Mode wanted_mode() {
+  Mode mode = Mode::balanced;
+  parse_mode(setting("HEARTH_BTLP_MODE"), mode);
+  return mode;
+}
+
+std::string output_of(const std::vector<std::string>& arguments) {
+  for (std::size_t n = 0; n + 1 < arguments.size(); ++n)
+    if (arguments[n] == "-o") return arguments[n + 1];
+  return "a.out";
+}
+
+void silence(llvm::LLVMContext& context) {
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo*, void*) {}, nullptr);
+}
+
+}  // namespace
+
+int link_step(const std::vector<std::string>& arguments) {
+  const bool partial = has(arguments, "-r") || has(arguments, "--relocatable") || has(arguments, "-i");
+  Folder folder;
+  if (partial || !folder.good()) return run_linker(arguments, "");
+  std::vector<std::string> traced = arguments;
+  traced.insert(traced.end(), {"--trace", "--trace"});  // twice: members of archives, too
+  const int status = run_linker(traced, folder.file("trace"));
+  if (status != 0) return status;
+
+  llvm::LLVMContext context;
+  silence(context);
+  Inputs inputs = read_inputs(read_all(folder.file("trace")), context);
+  const bool shared = has(arguments, "-shared") || has(arguments, "--shared") || has(arguments, "-Bshareable");
+  Program program;
+  program.name = output_of(arguments);
+  program.nodes.emplace_back();
+  std::string triple;
+  if (inputs.module != nullptr) {
+    triple = inputs.module->getTargetTriple();
+    const bool whole = !shared && inputs.foreign.empty() && inputs.problems.empty();
+    program = analyse(*inputs.module, whole, wanted_mode(), program.name);
+  }
+  tell(program, inputs);
+  explain(program);
+  if (program.nodes.size() < 2) return 0;
+  remarks(program);
+  const std::string library = setting("HEARTH_BTLP_LIBRARY");
+  if (library.empty()) return 0;
+  if (has(arguments, "-static") || has(arguments, "-static-pie")) {
+    say(program.name + " is linked statically: its threads are not placed.");
+    return 0;
+  }
+  const std::string problem = write_plan(program, triple, folder.file("plan.o"));
+  if (!problem.empty()) {
+    say("the plan of " + program.name + " could not be written: " + problem + ". Its threads are not placed.");
+    return 0;
+  }
+  std::vector<std::string> again = arguments;
+  again.push_back(folder.file("plan.o"));
+  again.push_back("--no-as-needed");
+  again.push_back(library);
+  again.push_back("-rpath");
+  again.push_back(library.substr(0, library.rfind('/')));
+  return run_linker(again, "");
+}
+
+int analyse_files(const std::vector<std::string>& arguments) {
+  Mode mode = Mode::balanced;
+  if (arguments.size() < 5 || !parse_mode(arguments[1], mode) || (arguments[2] != "whole" && arguments[2] != "part")) {
+    say("usage: hearth-ld --analyse literal|paper|balanced whole|part OUT FILE...");
+    return 2;
+  }
+  llvm::LLVMContext context;
+  silence(context);
+  Inputs inputs = read_files({arguments.begin() + 4, arguments.end()}, context);
+  for (const std::string& problem : inputs.problems) say(problem + ".");
+  if (!inputs.problems.empty() || inputs.module == nullptr) {
+    if (inputs.problems.empty()) say("there is no bitcode in " + arguments[4] + ".");
+    return 1;
+  }
+  const Program program = analyse(*inputs.module, arguments[2] == "whole", mode, arguments[4]);
+  const std::string& out = arguments[3];
+  if (out == "-") {
+    std::fputs(as_text(program).c_str(), stdout);
+    return 0;
+  }
+  std::ofstream file(out);
+  file << as_file(program, out);
+  file.close();
+  if (file) return 0;
+  say(out + ": " + std::strerror(errno));
+  return 1;
+}
+
+}  // namespace hearth::btlp

@@ -1,0 +1,94 @@
+// See btdm_online.h.
+#include "policy/btdm_online.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace hearth::policy {
+
+OnlineBtdm::OnlineBtdm(OnlineMachine machine, bool balanced) : machine_(std::move(machine)), balanced_(balanced) {
+  const std::vector<std::int32_t>& nodes = machine_.cores.node_of_core;
+  for (std::size_t core = 0; core < nodes.size(); ++core) {
+    const std::size_t unit = balanced_ ? machine_.domain_of_core[core] : core;
+    if (unit >= units_.size()) units_.resize(unit + 1);
+    ++units_[unit].cores;
+    if (units_[unit].node < 0) units_[unit].node = nodes[core];
+  }
+  BtdmMachine as_cores;
+  for (const Unit& unit : units_) as_cores.node_of_core.push_back(unit.node);
+  order_ = btdm_order(as_cores);
+}
+
+std::uint32_t OnlineBtdm::next() { return order_[turn_++ % order_.size()]; }
+
+/// The unit with the fewest threads per core; of equals the next one in turn.
+std::uint32_t OnlineBtdm::emptiest() {
+  std::size_t best = 0;
+  for (std::size_t step = 1; step < order_.size(); ++step) {
+    const Unit& one = units_[order_[(turn_ + step) % order_.size()]];
+    const Unit& other = units_[order_[(turn_ + best) % order_.size()]];
+    if (std::uint64_t{one.threads} * other.cores < std::uint64_t{other.threads} * one.cores) best = step;
+  }
+  turn_ += best;
+  return next();
+}
+
+std::uint32_t OnlineBtdm::distance(std::uint32_t a, std::uint32_t b) const {
+  const std::int32_t from = units_[a].node, to = units_[b].node;
+  if (from == to) return a == b ? 0 : 1;
+  const auto size = static_cast<std::int32_t>(machine_.cores.node_distance.size());
+  if (from < 0 || to < 0 || from >= size || to >= size) return 2;
+  return 1 + machine_.cores.node_distance.at(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+}
+
+std::uint32_t OnlineBtdm::least_loaded(Seat creator) const {
+  const bool near_someone = creator.kind != Seat::anywhere && creator.number < units_.size();
+  std::uint32_t best = 0;
+  for (std::uint32_t unit = 1; unit < units_.size(); ++unit) {
+    const double mine = units_[unit].load / units_[unit].cores, theirs = units_[best].load / units_[best].cores;
+    if (mine < theirs ||
+        (mine == theirs && near_someone && distance(creator.number, unit) < distance(creator.number, best)))
+      best = unit;
+  }
+  return best;
+}
+
+Seat OnlineBtdm::enter(ThreadKind kind, std::int32_t set, double load, Seat creator) {
+  if (kind == ThreadKind::unknown || units_.empty() || (balanced_ && units_.size() == 1)) return {};
+  std::uint32_t unit = 0;
+  if (kind == ThreadKind::postponed) {
+    unit = least_loaded(creator);
+  } else if (kind == ThreadKind::side_by_side && set >= 0) {
+    const auto number = static_cast<std::size_t>(set);
+    if (number >= sets_.size()) sets_.resize(number + 1);
+    Set& mine = sets_[number];
+    if (!mine.seated || mine.threads == 0) {
+      mine.unit = balanced_ ? emptiest() : next();
+      mine.seated = true;
+    }
+    // More threads than the compiler could know of: from here on the system balances them.
+    if (balanced_ && mine.threads >= units_[mine.unit].cores) return {};
+    ++mine.threads;
+    unit = mine.unit;
+  } else {
+    unit = balanced_ ? emptiest() : next();
+  }
+  ++units_[unit].threads;
+  units_[unit].load += load;
+  return {balanced_ ? Seat::domain : Seat::core, unit};
+}
+
+void OnlineBtdm::leave(Seat seat, std::int32_t set, double load) {
+  if (seat.kind == Seat::anywhere) return;
+  HEARTH_ASSERT(seat.number < units_.size() && units_[seat.number].threads > 0, "seat %u of %zu is left twice",
+                seat.number, units_.size());
+  --units_[seat.number].threads;
+  units_[seat.number].load = std::max(0.0, units_[seat.number].load - load);
+  const auto number = static_cast<std::size_t>(set);
+  if (set >= 0 && number < sets_.size() && sets_[number].threads > 0 && sets_[number].unit == seat.number)
+    --sets_[number].threads;
+}
+
+}  // namespace hearth::policy

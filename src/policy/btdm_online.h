@@ -1,0 +1,64 @@
+// NUMA-BTDM where threads come and go: each gets its seat when it is created, from what is known by then. btdm.h places a
+// whole program at once; the support library of compiled programs cannot wait for that.
+//
+//   paper     btdm.h's rules thread by thread. A seat is a core; side-by-side threads of one set share one.
+//   balanced  A seat is a cache domain (the last level that cores share), so that the system can still balance inside.
+//             Autonomous threads go where the fewest threads per core are, round robin over NUMA nodes; a set of
+//             side-by-side threads stays in one domain as long as it has a core for each; postponed threads go where the
+//             least load is. On a machine with one domain nobody is bound: there is nothing to gain.
+//
+// Deterministic, no system calls, no locks: the caller lets one thread in at a time. leave() gives a seat back, so programs
+// that start and end threads for hours stay balanced. O(cores) per call; allocates only in the constructor and for new sets.
+#pragma once
+
+#include <cstdint>
+
+#include <vector>
+
+#include "policy/btdm.h"
+
+namespace hearth::policy {
+
+struct OnlineMachine {
+  BtdmMachine cores;
+  std::vector<std::uint32_t> domain_of_core;  // numbers from 0, without holes
+};
+
+/// Where a thread may run: a core, a domain, or anywhere.
+struct Seat {
+  enum Kind : std::uint8_t { anywhere, core, domain } kind = anywhere;
+  std::uint32_t number = 0;
+};
+
+class OnlineBtdm {
+ public:
+  OnlineBtdm(OnlineMachine machine, bool balanced);
+
+  /// `set`: threads that share data have one number; -1: none. `creator`: its seat, anywhere if it has none.
+  Seat enter(ThreadKind kind, std::int32_t set, double load, Seat creator);
+  void leave(Seat seat, std::int32_t set, double load);
+
+ private:
+  struct Unit {  // a core or a domain
+    std::uint32_t cores = 0, threads = 0;
+    std::int32_t node = -1;
+    double load = 0;
+  };
+  struct Set {
+    std::uint32_t unit = 0, threads = 0;
+    bool seated = false;
+  };
+  std::uint32_t next();
+  std::uint32_t emptiest();
+  std::uint32_t least_loaded(Seat creator) const;
+  std::uint32_t distance(std::uint32_t a, std::uint32_t b) const;
+
+  const OnlineMachine machine_;
+  const bool balanced_;
+  std::vector<Unit> units_;
+  std::vector<std::uint32_t> order_;  // of units: nodes in turn
+  std::size_t turn_ = 0;
+  std::vector<Set> sets_;
+};
+
+}  // namespace hearth::policy

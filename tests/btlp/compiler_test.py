@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""`hearth cc` as a person uses it: in place of the compiler, for one file and for many, and what the programs then do.
+
+Usage: compiler_test.py BUILD
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop()).resolve()
+CC, CXX = BUILD / "bin/hearth-cc", BUILD / "bin/hearth-c++"
+PAPERS_MACHINE = "numa:2 core:6 pu:2"
+
+TWO = """#include <pthread.h>
+#include <stdio.h>
+long shared;
+void *work(void *p);
+void *other(void *p) { for (int i = 0; i < 100; i++) __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); return 0; }
+int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, other, 0);
+  pthread_join(a, 0); pthread_join(b, 0); printf("%ld\\n", shared); return 0; }
+"""
+WORK = """extern long shared;
+void *work(void *p) { (void)p; for (int i = 0; i < 100; i++) __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); return 0; }
+"""
+
+
+class Shop(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def run_it(self, *command, env=None, good=True):
+        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                                env={**os.environ, **(env or {})})
+        if good:
+            self.assertEqual(result.returncode, 0, f"{command}: {result.stderr}")
+        return result
+
+    def explained(self, name="out.json"):
+        return json.loads((self.folder / name).read_text())
+
+
+class WholePrograms(Shop):
+    def test_files_are_seen_together(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it(CC, "-O2", "-c", "two.c", "--explain=alone.json")
+        self.assertEqual(self.explained("alone.json")["threads"][0]["class"], "unknown")
+        self.run_it(CC, "-O2", "-c", "work.c")
+        self.run_it(CC, "two.o", "work.o", "--explain=out.json", "-o", "prog")
+        self.assertEqual([each["class"] for each in self.explained()["threads"]], ["side-by-side"] * 2)
+        self.assertEqual(self.run_it("./prog").stdout, "200\n")
+
+    def test_archives_and_one_command(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it(CC, "-c", "work.c")
+        self.run_it("ar", "rcs", "libwork.a", "work.o")
+        self.run_it(CC, "two.c", "-L.", "-lwork", "--explain=out.json", "-o", "prog")
+        self.assertEqual([each["class"] for each in self.explained()["threads"]], ["side-by-side"] * 2)
+        self.assertEqual(self.run_it("./prog").stdout, "200\n")
+
+    def test_a_foreign_object_is_named_and_the_program_is_right(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it("gcc", "-c", "work.c")
+        result = self.run_it(CC, "two.c", "work.o", "--explain=out.json", "-o", "prog")
+        self.assertIn("work.o: compiled without hearth cc", result.stderr)
+        self.assertEqual(self.explained()["threads"][0]["class"], "unknown")
+        self.assertEqual(self.run_it("./prog").stdout, "200\n")
+
+    def test_objects_link_with_another_compiler(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it(CC, "-c", "two.c", "work.c")
+        self.run_it("gcc", "two.o", "work.o", "-o", "prog", "-pthread")
+        self.assertEqual(self.run_it("./prog").stdout, "200\n")
+
+    def test_static_and_shared(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        result = self.run_it(CC, "two.c", "work.c", "-static", "-o", "prog")
+        self.assertIn("linked statically", result.stderr)
+        self.assertEqual(self.run_it("./prog").stdout, "200\n")
+        self.run_it(CC, "-fPIC", "-shared", "two.c", "work.c", "-o", "libtwo.so")
+
+    def test_damaged_bitcode_gets_one_line(self):
+        self.write("two.c", TWO)
+        (self.folder / "bad.bc").write_bytes(b"BC\xc0\xde" + b"\x13" * 400)
+        result = self.run_it(BUILD / "lib/hearth/hearth-ld", "--analyse", "paper", "whole", "-", "bad.bc", good=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        self.assertIn("bad.bc", result.stderr)
+
+
+class DropIn(Shop):
+    def test_the_object_has_no_lines_that_nobody_asked_for(self):
+        self.write("two.c", TWO)
+        self.run_it(CC, "-O2", "-c", "two.c")
+        self.assertNotIn(".debug", self.run_it("readelf", "-SW", "two.o").stdout)
+        self.run_it(CC, "-O2", "-g", "-c", "two.c")
+        self.assertIn(".debug_info", self.run_it("readelf", "-SW", "two.o").stdout)
+
+    def test_the_program_has_no_bitcode(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it(CC, "two.c", "work.c", "-o", "prog")
+        self.assertNotIn(".hearth", self.run_it("readelf", "-SW", "prog").stdout)
+
+    def test_errors_and_questions_are_clangs(self):
+        self.write("bad.c", "int main(void) { return x; }\n")
+        result = self.run_it(CC, "-c", "bad.c", good=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("bad.c:1:25: error:", result.stderr)
+        self.assertIn("clang version 19", self.run_it(CC, "--version").stdout)
+        self.write("two.c", TWO)
+        self.assertEqual(self.run_it(CC, "two.c", "-o", "prog", good=False).returncode, 1)  # work() is missing
+
+    def test_no_warning_is_added(self):
+        self.write("one.c", "int main(void) { return 0; }\n")
+        self.assertEqual(self.run_it(CC, "-Wall", "-Werror", "one.c", "-o", "one").stderr, "")
+        self.run_it(CC, "-c", "one.c")
+        self.assertEqual(self.run_it(CC, "-Wall", "-Werror", "one.o", "-o", "one").stderr, "")
+        self.assertEqual(self.run_it(CC, "-Wall", "-Werror", "-E", "one.c").stderr, "")
+
+    def test_bad_words(self):
+        result = self.run_it(CC, "--mode=fast", "x.c", good=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("legal: literal, paper, balanced", result.stderr)
+
+    def test_remarks(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        result = self.run_it(CC, "-Rpass=hearth", "two.c", "work.c", "-o", "prog")
+        self.assertIn("remark: work() is side-by-side", result.stderr)
+
+    def test_the_other_forms_of_the_tree(self):
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        for ending, begin in (("dot", "graph threads {"), ("svg", "<svg "), ("txt", "prog, mode balanced, whole program")):
+            self.run_it(CC, "two.c", "work.c", f"--explain=out.{ending}", "-o", "prog")
+            self.assertTrue((self.folder / f"out.{ending}").read_text().startswith(begin))
+
+
+class Running(Shop):
+    def build(self, text, *more, compiler=CC, name="prog.c"):
+        self.write(name, text)
+        self.run_it(compiler, name, *more, "-o", "prog")
+
+    def test_off_and_print(self):
+        self.write("work.c", WORK)
+        self.build(TWO, "work.c", "--mode=paper")
+        self.assertEqual(self.run_it("./prog", env={"HEARTH_BTLP": "off"}).stderr, "")
+        lines = self.run_it("./prog", env={"HEARTH_BTLP": "print", "HEARTH_MACHINE": PAPERS_MACHINE}).stderr.splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        places = {line.split("side-by-side, ")[1] for line in lines}
+        self.assertEqual(len(places), 1, places)  # one core for both
+        self.assertIn("legal: on, off, print", self.run_it("./prog", env={"HEARTH_BTLP": "maybe"}).stderr)
+
+    def test_thirty_thousand_threads_come_and_go(self):
+        self.build("""#include <pthread.h>
+#include <stdio.h>
+static void *work(void *p) { return p; }
+int main(void) { pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+  pthread_t t; long failed = 0;
+  for (int i = 0; i < 15000; i++) { if (pthread_create(&t, 0, work, &t)) return 1; pthread_join(t, 0); }
+  for (int i = 0; i < 15000; i++) while (pthread_create(&t, &a, work, &t)) failed++;
+  puts("done"); pthread_exit(0); }
+""", "--mode=paper")
+        self.assertEqual(self.run_it("./prog").stdout, "done\n")
+
+    def test_cpus_that_the_program_chooses_win(self):
+        self.build("""#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static int first(void) { cpu_set_t s; sched_getaffinity(0, sizeof s, &s); for (int i = 0; i < 1024; i++) if (CPU_ISSET(i, &s)) return i; return -1; }
+static void *work(void *p) { cpu_set_t s; sched_getaffinity(0, sizeof s, &s); printf("%d %d\\n", CPU_COUNT(&s) == 1, CPU_ISSET(*(int *)p, &s) != 0); return 0; }
+int main(void) { int cpu = first(); cpu_set_t all, s; sched_getaffinity(0, sizeof all, &all);
+  for (int i = 0; i < 1024; i++) if (CPU_ISSET(i, &all)) cpu = i;
+  CPU_ZERO(&s); CPU_SET(cpu, &s); pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setaffinity_np(&a, sizeof s, &s);
+  pthread_t t; pthread_create(&t, &a, work, &cpu); pthread_join(t, 0); return 0; }
+""", "--mode=paper")
+        self.assertEqual(self.run_it("./prog").stdout, "1 1\n")
+
+    def test_the_inherited_mask_is_kept(self):
+        self.build("""#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static void *work(void *p) { cpu_set_t s; sched_getaffinity(0, sizeof s, &s); printf("%d\\n", CPU_COUNT(&s)); return p; }
+int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) { pthread_create(&t[i], 0, work, 0); pthread_join(t[i], 0); } return 0; }
+""", "--mode=paper")
+        cpu = min(os.sched_getaffinity(0))
+        self.assertEqual(self.run_it("taskset", "-c", cpu, "./prog").stdout, "1\n" * 4)
+
+    def test_exceptions_cancellation_exit_and_results(self):
+        self.build("""#include <pthread.h>
+#include <cstdio>
+#include <future>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+static void *waits(void *) { for (;;) pause(); }
+static void *leaves(void *) { pthread_exit((void *)7L); }
+static int throws() { throw std::runtime_error("thrown"); }
+int main() { pthread_t t; void *r; pthread_create(&t, nullptr, waits, nullptr); pthread_cancel(t); pthread_join(t, &r);
+  std::printf("%d ", r == PTHREAD_CANCELED); pthread_create(&t, nullptr, leaves, nullptr); pthread_join(t, &r); std::printf("%ld ", (long)r);
+  try { std::async(std::launch::async, throws).get(); } catch (const std::exception &e) { std::printf("%s ", e.what()); }
+  long out = 0; { std::jthread j([&] { out = 5; }); } std::printf("%ld\\n", out); }
+""", "-std=c++20", "--mode=paper", compiler=CXX, name="prog.cpp")
+        self.assertEqual(self.run_it("./prog").stdout, "1 7 thrown 5\n")
+
+    def test_c11_results_and_forks(self):
+        self.build("""#include <stdio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <unistd.h>
+static int work(void *p) { return *(int *)p + 1; }
+int main(void) { int n = 41, r; thrd_t t; thrd_create(&t, work, &n); thrd_join(t, &r); printf("%d\\n", r); fflush(stdout);
+  pid_t child = fork(); if (child == 0) { thrd_create(&t, work, &n); thrd_join(t, &r); _exit(r); } int s; waitpid(child, &s, 0);
+  printf("%d\\n", WEXITSTATUS(s)); return 0; }
+""", "--mode=paper")
+        self.assertEqual(self.run_it("./prog").stdout, "42\n42\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
