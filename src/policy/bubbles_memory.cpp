@@ -58,10 +58,7 @@ class MemoryBubbles final : public BubblePolicy {
     return true;
   }
 
-  EntityId steal(const Standing& standing, PlaceId idle) const override {
-    const EntityId near = steal_inside_location(standing, idle);
-    return near != kNoEntity ? near : steal_from_locations(standing, idle);
-  }
+  EntityId steal(const Standing& standing, PlaceId idle) const override { return steal_near_first(standing, idle); }
 };
 
 constexpr MemoryBubbles kObject;

@@ -23,10 +23,7 @@ class SpreadBubbles final : public BubblePolicy {
     return true;
   }
 
-  EntityId steal(const Standing& standing, PlaceId idle) const override {
-    const EntityId near = steal_inside_location(standing, idle);
-    return near != kNoEntity ? near : steal_from_locations(standing, idle);
-  }
+  EntityId steal(const Standing& standing, PlaceId idle) const override { return steal_near_first(standing, idle); }
 };
 
 constexpr SpreadBubbles kObject;

@@ -14,4 +14,10 @@ EntityId steal_inside_location(const Standing& standing, PlaceId idle);
 /// From all other locations, the best by levels apart, load, where it ran last, and how much of its memory is here.
 EntityId steal_from_locations(const Standing& standing, PlaceId idle);
 
+/// From the own location, else from the others.
+inline EntityId steal_near_first(const Standing& standing, PlaceId idle) {
+  const EntityId near = steal_inside_location(standing, idle);
+  return near != kNoEntity ? near : steal_from_locations(standing, idle);
+}
+
 }  // namespace hearth::policy
