@@ -30,6 +30,7 @@ struct ByteRange {
     return {begin, end};
   }
   std::uint64_t bytes() const { return end > begin ? end - begin : 0; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
 /// How many bytes lie where. Entries beyond `locations` mean nothing, beyond the next multiple of eight they

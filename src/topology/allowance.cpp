@@ -39,6 +39,10 @@ unsigned Allowance::default_team_size() const {
   return std::max(limit, 1u);
 }
 
+bool set_affinity(int kernel_id, const CpuMask& mask) {
+  return sched_setaffinity(kernel_id, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0;
+}
+
 CpuMask current_affinity() {
   // The kernel answers EINVAL while the buffer is smaller than its own mask, whose size nobody tells.
   const int saved = errno;

@@ -22,6 +22,8 @@ struct Allowance {
 /// This thread's affinity mask, asked of the kernel, whatever its size. Empty only if the kernel refuses to
 /// tell.
 CpuMask current_affinity();
+/// Narrows or widens the mask of a thread of this process; 0: the caller. False, with errno, when the kernel refuses.
+bool set_affinity(int kernel_id, const CpuMask& mask);
 
 /// The affinity mask that /proc/self/status tells (Cpus_allowed_list): for recorded trees.
 CpuMask recorded_affinity(const SystemRoot& root);

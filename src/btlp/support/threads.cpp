@@ -33,7 +33,7 @@ struct Record {
 void* run(void* pointer) {
   auto* record = static_cast<Record*>(pointer);
   if (record->by_itself && record->placed.bind && topology::current_affinity() == record->inherited)
-    sched_setaffinity(0, record->placed.mask.bytes(), reinterpret_cast<const cpu_set_t*>(record->placed.mask.words()));
+    topology::set_affinity(0, record->placed.mask);
   sit_down(record->placed);
   void* (*const routine)(void*) = record->routine;
   int (*const returns_int)(void*) = record->returns_int;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include <sched.h>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -61,7 +60,7 @@ void take_subset(topology::Machine& machine) {
   process.visible_cpus = count;
   if (count < contention.cpus) contention.cpus = count;
   if (settings().machine.empty() &&
-      sched_setaffinity(0, subset.cpus.bytes(), reinterpret_cast<const cpu_set_t*>(subset.cpus.words())) != 0)
+      !topology::set_affinity(0, subset.cpus))
     warn("KMP_HW_SUBSET: sched_setaffinity is refused (%s); threads may run on other CPUs than %s.",
          strerror(errno), subset.cpus.list().c_str());
 }
@@ -108,7 +107,7 @@ bool find_places(const topology::Machine& machine, Places& out) {
 // The mask of the calling thread, or the complaint about it, once.
 void set_mask(const topology::CpuMask& mask, const char* what) {
   if (places->pretended) return;
-  if (sched_setaffinity(0, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0) return;
+  if (topology::set_affinity(0, mask)) return;
   HEARTH_WARN_ONCE(
       "sched_setaffinity is refused (%s): %s {%s} is no longer available, or a sandbox forbids the call. "
       "The kernel chooses where threads run.",

@@ -8,7 +8,6 @@
 #include "policy/tuning.h"
 #include "runtime/bubbles/hints.h"
 #include "runtime/bubbles/live_tree.h"
-#include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
 
 namespace hearth::rt {
@@ -77,14 +76,11 @@ int attach_on_touch(Thread* self, ByteRange range) {
 
 void move_announced_here(Thread* self, ByteRange range) {
   if (HEARTH_LIKELY(!memory::areas.any_announced()) || range.bytes() == 0) return;
-  Location here = location_of_seat(self->member->seat);
-  if (here < 0) here = memory::location_here();
+  const Location here = location_of_caller(self);
   if (here < 0) return;
   memory::Migration migration;
   if (!memory::add_announced(migration, range, here)) return;
-  while (!migration.step(memory::Migration::kNoLimit)) {
-  }
-  count_moved_pages(migration.counts().moved);
+  migration.step(memory::Migration::kNoLimit);
 }
 
 }  // namespace hearth::rt

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "memory/areas.h"
-#include "memory/migrate.h"
+#include "memory/manager.h"
 #include "memory/owners.h"
 #include "policy/tuning.h"
 #include "runtime/bubbles/announced.h"
@@ -40,8 +40,7 @@ Owner owner_of(Thread* self, Who who) {
 
 AttachmentId find(EntityId owner, ByteRange range, Access use) {
   for (AttachmentId a = live->tree[owner].first_attachment; a != kNoAttachment; a = live->tree.attachment(a).next) {
-    const Hint& hint = live->hint[a];
-    if (hint.range.begin == range.begin && hint.range.end == range.end && live->tree.attachment(a).access == use) return a;
+    if (live->hint[a].range == range && live->tree.attachment(a).access == use) return a;
   }
   return kNoAttachment;
 }
@@ -74,8 +73,7 @@ void drop_older(EntityId owner, const SaidHints& keep) {
     const AttachmentId next = live->tree.attachment(a).next;
     const Hint& hint = live->hint[a];
     bool repeated = hint.said == 0 || hint.said == keep.bunch;
-    for (int i = 0; i < keep.repeated && !repeated; ++i)
-      repeated = keep.range[i].begin == hint.range.begin && keep.range[i].end == hint.range.end;
+    for (int i = 0; i < keep.repeated && !repeated; ++i) repeated = keep.range[i] == hint.range;
     if (!repeated) drop(a);
     a = next;
   }
@@ -87,10 +85,12 @@ bool is_one_area(ByteRange range) {
   return pages.bytes() != 0 && memory::areas.cut_out(pages, id) != memory::AreaResult::invalid;
 }
 
-// Where the caller is now.
-Location location_of(const Thread* self) {
-  const Location seat = location_of_seat(self->member->seat);
-  return seat >= 0 ? seat : memory::location_here();
+// Just so: asked first, because where memory is takes a system call to tell.
+bool is_attached(Thread* self, ByteRange range, Who who, Access use, double passes) {
+  LockGuard guard(live->lock);
+  const EntityId owner = owner_of(self, who).entity;
+  const AttachmentId known = owner == kNoEntity ? kNoAttachment : find(owner, range, use);
+  return known != kNoAttachment && live->hint[known].said == 0 && live->hint[known].passes == passes;
 }
 
 bool repeats_what_was_said(SaidHints& said, std::uint64_t bunch, ByteRange range, Access use) {
@@ -98,9 +98,7 @@ bool repeats_what_was_said(SaidHints& said, std::uint64_t bunch, ByteRange range
     said.bunch = bunch;
     said.repeated = 0;
   }
-  if (said.repeated >= said.count) return false;
-  const ByteRange& before = said.range[said.repeated];
-  if (before.begin != range.begin || before.end != range.end || said.use[said.repeated] != use) return false;
+  if (said.repeated >= said.count || said.range[said.repeated] != range || said.use[said.repeated] != use) return false;
   ++said.repeated;
   return true;
 }
@@ -118,6 +116,7 @@ int attach(Thread* self, ByteRange range, Who who, Access use, double passes) {
   if (!is_one_area(range)) return EINVAL;
   if (live == nullptr) return 0;
   if (who == Who::thread) move_announced_here(self, range);
+  if (is_attached(self, range, who, use, passes)) return 0;
   const placement::Shares shares = memory::look_up(range);
   LockGuard guard(live->lock);
   return attach_to(owner_of(self, who), range, use, passes, 0, shares);
@@ -158,7 +157,7 @@ int detach(Thread* self, std::uint64_t address, Who who) {
 int follow(Thread* self, Who who) {
   if (live == nullptr) return EALREADY;  // there is one location
   memory::Migration migration;
-  const Location here = location_of(self);
+  const Location here = location_of_caller(self);
   if (here == placement::kUnknown) return EINVAL;
   bool any = false;
   {
@@ -174,23 +173,18 @@ int follow(Thread* self, Who who) {
     }
   }
   if (!any) return ENOENT;
-  while (!migration.step(memory::Migration::kNoLimit)) {
-  }
-  const memory::MigrationCounts counts = migration.counts();
-  if (counts.refused) return EPERM;
-  if (counts.moved == 0 && counts.stayed() != 0) return EBUSY;
-  return counts.moved == 0 ? EALREADY : 0;
+  return memory::carry_out(migration);
 }
 
 int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
-  if (!is_one_area(range)) return EINVAL;
-  if (live == nullptr) return 0;
+  if (live == nullptr) return is_one_area(range) ? 0 : EINVAL;
   Member* member = self->member;
   if (said_by(member) == nullptr) return ENOMEM;
   SaidHints& said = *member->said;
   // 0 is for what was attached.
   const std::uint64_t bunch = (self->regions_served << 32 | (member->phase & UINT32_MAX)) + 1;
   if (repeats_what_was_said(said, bunch, range, use)) return 0;
+  if (!is_one_area(range)) return EINVAL;
   const placement::Shares shares = memory::look_up(range);
   {
     LockGuard guard(live->lock);

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <new>
 
-#include <sched.h>
-
 #include "base/assert.h"
 #include "memory/areas.h"
 #include "memory/costs.h"
@@ -14,6 +12,7 @@
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/sync/wait.h"
+#include "topology/allowance.h"
 
 namespace hearth::rt {
 namespace {
@@ -28,7 +27,8 @@ struct Slot {
 };
 constinit Slot slot;
 
-constinit std::atomic<std::uint64_t> plans_made{0}, threads_moved{0}, pages_moved{0};
+constinit std::atomic<std::uint64_t> plans_made{0}, threads_moved{0};
+std::uint64_t pages_before_fork = 0;  // of memory::all_migrations(), which the child of a fork inherits
 
 // Under the lock. The last helper may still be on its way out; it does nothing but leave.
 void end_migration() {
@@ -38,7 +38,6 @@ void end_migration() {
   Spinner spinner;
   while (slot.helpers.load(std::memory_order_seq_cst) != 0)
     if (!spinner.turn()) yield_cpu();
-  pages_moved.fetch_add(migration->counts().moved, std::memory_order_relaxed);
   delete migration;
 }
 
@@ -62,8 +61,7 @@ void bind_member(Member* member, PlaceId seat) {
   if (live->pretended) return;
   const topology::CpuMask mask = live->mask_of(seat);
   // Refused: the thread tries, and complains, when it takes its seat.
-  if (sched_setaffinity(kernel_id, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) != 0)
-    thread->bound_seat = kNoPlace;
+  if (!topology::set_affinity(kernel_id, mask)) thread->bound_seat = kNoPlace;
 }
 
 // Under the lock.
@@ -161,16 +159,15 @@ void help_to_migrate() {
 void forget_migration() {
   slot.migration.store(nullptr, std::memory_order_relaxed);
   slot.helpers.store(0, std::memory_order_relaxed);
-  for (std::atomic<std::uint64_t>* count : {&plans_made, &threads_moved, &pages_moved})
-    count->store(0, std::memory_order_relaxed);
+  plans_made.store(0, std::memory_order_relaxed);
+  threads_moved.store(0, std::memory_order_relaxed);
+  pages_before_fork = memory::all_migrations().moved;
 }
-
-void count_moved_pages(std::uint64_t pages) { pages_moved.fetch_add(pages, std::memory_order_relaxed); }
 
 RelocationCounts relocation_counts() {
   return {.plans = plans_made.load(std::memory_order_relaxed),
           .threads = threads_moved.load(std::memory_order_relaxed),
-          .pages = pages_moved.load(std::memory_order_relaxed)};
+          .pages = memory::all_migrations().moved - pages_before_fork};
 }
 
 }  // namespace hearth::rt

@@ -21,8 +21,6 @@ void help_to_migrate();
 /// In a fork child: nothing is under way.
 void forget_migration();
 
-void count_moved_pages(std::uint64_t pages);
-
 /// What has been moved so far, by all threads.
 struct RelocationCounts {
   std::uint64_t plans = 0;    // that moved something

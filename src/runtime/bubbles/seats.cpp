@@ -6,8 +6,6 @@
 #include <cstring>
 #include <new>
 
-#include <sched.h>
-
 #include "base/assert.h"
 #include "base/log.h"
 #include "memory/areas.h"
@@ -153,7 +151,7 @@ void seat(Team* team, std::int32_t size) {
 }
 
 bool set_mask_to(const topology::CpuMask& mask) {
-  if (sched_setaffinity(0, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0) return true;
+  if (topology::set_affinity(0, mask)) return true;
   HEARTH_WARN_ONCE(
       "sched_setaffinity is refused (%s): CPUs {%s} are no longer available, or a sandbox forbids the call. Threads are not "
       "kept near their data.",
@@ -303,9 +301,9 @@ void leave_seats(Team* team) {
 }
 
 void forget_seats() {
+  forget_migration();
   if (live == nullptr) return;
   live->lock.reset();
-  forget_migration();
   live->begin();
 }
 
@@ -321,6 +319,11 @@ void forget_seats_of(Team* team) {
 
 placement::Location location_of_seat(PlaceId seat) {
   return live == nullptr || seat < 0 ? placement::kUnknown : live->places[seat].location;
+}
+
+placement::Location location_of_caller(const Thread* self) {
+  const Location seat = location_of_seat(self->member->seat);
+  return seat >= 0 ? seat : memory::location_here();
 }
 
 std::size_t mask_of_seat(PlaceId seat, void* mask, std::size_t room) {

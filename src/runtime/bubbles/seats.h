@@ -34,6 +34,8 @@ void forget_seats();
 
 /// The location of a seat; kUnknown: not seated, or the seat spans several.
 placement::Location location_of_seat(placement::PlaceId seat);
+/// That of the caller's seat, else where it runs just now.
+placement::Location location_of_caller(const Thread* self);
 /// For pthread_attr_setaffinity_np(): 0 when there is no such mask or it does not fit.
 std::size_t mask_of_seat(placement::PlaceId seat, void* mask, std::size_t room);
 
