@@ -45,7 +45,7 @@ class Verify(unittest.TestCase):
 
     def test_moves_are_counted(self):
         source = (SOURCE / "tests/conformance-own/bubbles/threads_follow_hints.c").read_text()
-        moving = SHOP.compile("moving", source, "-fopenmp")
+        moving = SHOP.compile("moving", source, "-fopenmp", f"-I{SOURCE}/tests/conformance-own/bubbles")
         result, report = verified(moving, env={"HEARTH_MACHINE": "opteron-8347hex4"})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(report["moves"], {"plans": 2, "threads": 32, "pages": 0})

@@ -9,18 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "expect.h"
+
 int hearth_location(void) __attribute__((weak));
 
 enum { kLocations = 4, kCores = 4, kRepeats = 20 };
-
-static int failures;
-
-static void expect(int right, const char* what) {
-  if (right) return;
-  printf("wrong: %s\n", what);
-#pragma omp atomic
-  ++failures;
-}
 
 static void nested_teams_are_beside_their_primary(void) {
   int where[kLocations][kCores], first[kLocations][kCores];

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "expect.h"
+
 void* hearth_mem_alloc(size_t size, int policy, int location) __attribute__((weak));
 void hearth_mem_free(void* block) __attribute__((weak));
 int hearth_mem_attach(void* address, size_t size, int who, int access, double passes) __attribute__((weak));
@@ -14,15 +16,6 @@ int hearth_affinity(void* address, size_t size, int access, int when) __attribut
 int hearth_mem_next_touch(void* address, size_t size, int how) __attribute__((weak));
 
 enum { kBytes = 256 << 10, kAt = 2, kReadWrite = 3, kThread = 0, kTeam = 1, kNextTeam = 2, kNow = 0, kWhenAll = 1 };
-
-static int failures;
-
-static void expect(int right, const char* what) {
-  if (right) return;
-  printf("wrong: %s\n", what);
-#pragma omp atomic
-  ++failures;
-}
 
 static void* user(void* number) {
   const int me = *(int*)number;

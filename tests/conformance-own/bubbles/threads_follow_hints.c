@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "expect.h"
+
 void* hearth_mem_alloc(size_t size, int policy, int location) __attribute__((weak));
 void hearth_mem_free(void* block) __attribute__((weak));
 int hearth_mem_locate(const void* address, size_t size, int* location) __attribute__((weak));
@@ -12,15 +14,6 @@ int hearth_affinity(void* address, size_t size, int access, int when) __attribut
 int hearth_location(void) __attribute__((weak));
 
 enum { kTeams = 4, kThreads = 4, kBytes = 4 << 20, kAt = 2, kRead = 1, kWrite = 2, kThread = 0, kNextTeam = 2, kWhenAll = 1, kPasses = 30 };
-
-static int failures;
-
-static void expect(int right, const char* what) {
-  if (right) return;
-  printf("wrong: %s\n", what);
-#pragma omp atomic
-  ++failures;
-}
 
 static void say_as_thread(char* data) {
 #pragma omp parallel num_threads(kThreads)

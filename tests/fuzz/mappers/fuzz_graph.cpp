@@ -6,14 +6,7 @@
 #include <string>
 
 #include "mappers/graph_file.h"
-
-#define REQUIRE(condition)                                                 \
-  do {                                                                     \
-    if (!(condition)) {                                                    \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                        \
-    }                                                                      \
-  } while (0)
+#include "../require.h"
 
 namespace {
 

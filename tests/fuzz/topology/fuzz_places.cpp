@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "require.h"
+#include "../require.h"
 #include "topology/affinity_env.h"
 #include "topology/model.h"
 #include "topology/places.h"

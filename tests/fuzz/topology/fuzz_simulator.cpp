@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "require.h"
+#include "../require.h"
 #include "sim/cost/parameters.h"
 #include "topology/model.h"
 

@@ -16,7 +16,7 @@ import shlex
 import statistics
 
 from . import machine, measure, parts
-from .matrix import Matrix, percent
+from .matrix import Matrix, Repeated, percent
 from .topologies import TOPOLOGIES
 
 SOURCES = parts.ROOT / "bench" / "forest"
@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclasses.dataclass
-class Measured:
+class Measured(Repeated):
     row: Row
     compiler: str
     way: str
@@ -60,14 +60,6 @@ class Measured:
     @property
     def title(self):
         return f"{self.topology.name} {self.row.name}, {self.compiler}"
-
-    @property
-    def shares(self):
-        return [matrix.local_share for matrix in self.matrices]
-
-    @property
-    def share(self):
-        return statistics.median(self.shares)
 
     @property
     def heaviest(self):

@@ -1,6 +1,19 @@
 """Matrices of last-level-cache misses or pages, node of the core by home of the memory: their shares, as text, and as a picture."""
 import dataclasses
 import html
+import statistics
+
+
+class Repeated:
+    """What was measured several times over: `matrices` has one of each repeat."""
+
+    @property
+    def shares(self):
+        return [matrix.local_share for matrix in self.matrices]
+
+    @property
+    def share(self):
+        return statistics.median(self.shares)
 
 
 @dataclasses.dataclass

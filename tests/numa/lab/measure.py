@@ -10,7 +10,7 @@ import re
 import statistics
 
 from . import machine, parts
-from .matrix import Matrix
+from .matrix import Matrix, Repeated
 
 BLOCKS = parts.ROOT / "bench" / "las" / "blocks.c"
 BLOCKS_FRAME = (BLOCKS.with_name("places.c"), BLOCKS.with_name("optimal.c"))
@@ -36,20 +36,12 @@ class Case:
 
 
 @dataclasses.dataclass
-class Measured:
+class Measured(Repeated):
     case: Case
     runtime: str
     matrices: list
     balances: list
     best: list = ()  # shares of the best assignment of the same tasks under equal balance, where the program tells
-
-    @property
-    def shares(self):
-        return [matrix.local_share for matrix in self.matrices]
-
-    @property
-    def share(self):
-        return statistics.median(self.shares)
 
     @property
     def balance(self):
