@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-
 #include "base/assert.h"
 #include "base/log.h"
 #include "runtime/state/process.h"
