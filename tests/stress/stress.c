@@ -65,8 +65,9 @@ static uint64_t tree_tasks(uint64_t seed, int depth) {
   return sum;
 }
 
+/* A node has two children on average: some 2^depth tasks, small trees beside one in four that fills deques and slabs. */
 static void round_tree(uint64_t seed) {
-  const int depth = 3 + (int)(seed % 6);
+  const int depth = mix(seed) % 4 == 0 ? 12 + (int)(seed % 4) : 3 + (int)(seed % 6);
   uint64_t got = 0;
 #pragma omp parallel num_threads(2 + seed % 5)
 #pragma omp single nowait
