@@ -138,18 +138,22 @@ void BubbleTree::detach(AttachmentId attachment) {
 
 void BubbleTree::relocate(AttachmentId attachment, const Shares& bytes) {
   std::uint64_t* const row = bytes_ + offset(attachment);
-  for (Location i = 0; i < room_.locations; ++i) row[i] = i < bytes.locations ? bytes.at[i] : 0;
+  Attachment& facts = attachments_[attachment];
+  facts.where = facts.total = 0;
+  for (Location i = 0; i < room_.locations; ++i) {
+    row[i] = i < bytes.locations ? bytes.at[i] : 0;
+    facts.total += row[i];
+    if (row[i] != 0) facts.where |= std::uint64_t{1} << i;
+  }
 }
 
 void BubbleTree::relocate(AttachmentId attachment, Location all_to) {
   HEARTH_ASSERT(all_to >= 0 && all_to < room_.locations, "location %d of %d", all_to, room_.locations);
   std::uint64_t* const row = bytes_ + offset(attachment);
-  std::uint64_t sum = 0;
-  for (Location i = 0; i < room_.locations; ++i) {
-    sum += row[i];
-    row[i] = 0;
-  }
-  row[all_to] = sum;
+  Attachment& facts = attachments_[attachment];
+  std::fill_n(row, room_.locations, 0);
+  row[all_to] = facts.total;
+  facts.where = facts.total != 0 ? std::uint64_t{1} << all_to : 0;
 }
 
 // What is attached to the entity itself.
@@ -163,7 +167,8 @@ void BubbleTree::add_own(EntityId entity) {
     const float times = facts.passes / static_cast<float>(std::max(facts.users, 1));
     const auto access = static_cast<unsigned>(facts.access);
     const std::uint64_t* const row = bytes(a);
-    for (Location i = 0; i < room_.locations; ++i) {
+    for (std::uint64_t rest = facts.where; rest != 0; rest &= rest - 1) {
+      const Location i = __builtin_ctzll(rest);
       const float some = static_cast<float>(row[i]) * times;
       if ((access & static_cast<unsigned>(Access::read)) != 0) read[i] += some;
       if ((access & static_cast<unsigned>(Access::write)) != 0) written[i] += some;

@@ -60,6 +60,9 @@ struct Attachment {
   std::int32_t users = 1;  // entities that share it: each counts for its part
   bool movable = true;     // false: pinned, a mapped device, or the program has said so
   std::uint64_t area = 0;  // the caller's name of it
+  /// Where its bytes are, as bits, and how many they are. BubbleTree keeps them; callers need not fill them in.
+  std::uint64_t where = 0;
+  std::uint64_t total = 0;
 };
 
 class BubbleTree {

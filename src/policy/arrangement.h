@@ -46,44 +46,70 @@ inline std::uint64_t neighbourhood(const CostModel& costs, Location here) {
   return all;
 }
 
-/// The locations that a target means, as bits; 0: the bytes stay.
-inline std::uint64_t target_locations(const Standing& s, AttachmentId attachment, const Arrangement& then) {
-  const Location target = then.target[attachment];
-  if (target >= 0) return std::uint64_t{1} << target;
-  if (target == kOverAll) return s.costs.memory_locations();
-  if (target != kOverNeighbours) return 0;
-  const Location here = location_of_owner(s, s.tree.attachment(attachment).owner, then.place);
-  return here == kUnknown ? s.costs.memory_locations() : neighbourhood(s.costs, here);
-}
+/// What the targets of an arrangement mean. Remembers every location's neighbourhood.
+class Targets {
+ public:
+  Targets(const Standing& standing, const Arrangement& then) : s_(standing), then_(then) {}
+
+  /// The locations that an attachment's bytes go to, as bits; 0: they stay.
+  std::uint64_t of(AttachmentId attachment) {
+    const Location target = then_.target[attachment];
+    if (target >= 0) return std::uint64_t{1} << target;
+    if (target == kStays) return 0;
+    const Location here = target == kOverAll
+                              ? kUnknown
+                              : location_of_owner(s_, s_.tree.attachment(attachment).owner, then_.place);
+    if (here == kUnknown) return s_.costs.memory_locations();
+    if (near_[here] == 0) near_[here] = neighbourhood(s_.costs, here);
+    return near_[here];
+  }
+
+ private:
+  const Standing& s_;
+  const Arrangement& then_;
+  std::uint64_t near_[placement::kMaxLocations] = {};
+};
 
 inline double bytes_of(const BubbleTree& tree, AttachmentId attachment) {
-  double sum = 0;
-  for (Location i = 0; i < tree.locations(); ++i) sum += static_cast<double>(tree.bytes(attachment)[i]);
-  return sum;
+  return static_cast<double>(tree.attachment(attachment).total);
 }
 
-/// Calls function(attachment, part) for what a thread uses: all of its own, and its part, by load, of what the bubbles around
-/// it have.
+/// Calls function(attachment, part) for what a thread uses of that which the bubbles around it have: its part, by load.
 template <class Function>
-void for_each_use(const BubbleTree& tree, EntityId thread, Function&& function) {
-  for (EntityId owner = thread; owner != kNoEntity; owner = tree[owner].parent) {
-    const double part = owner == thread        ? 1
-                        : tree[owner].load > 0 ? static_cast<double>(tree[thread].load / tree[owner].load)
-                                               : 1.0 / tree[owner].threads;
+void for_each_use_of_bubbles(const BubbleTree& tree, EntityId thread, Function&& function) {
+  for (EntityId owner = tree[thread].parent; owner != kNoEntity; owner = tree[owner].parent) {
+    if (tree[owner].first_attachment == kNoAttachment) continue;
+    const double part = tree[owner].load > 0 ? static_cast<double>(tree[thread].load / tree[owner].load)
+                                             : 1.0 / tree[owner].threads;
     for (AttachmentId a = tree[owner].first_attachment; a != kNoAttachment; a = tree.attachment(a).next)
       function(a, part);
   }
 }
 
-/// Calls function(from, to, bytes) for what would move of an attachment.
+/// The same with all that is its own.
 template <class Function>
-void for_each_move(const Standing& s, AttachmentId attachment, std::uint64_t to, Function&& function) {
+void for_each_use(const BubbleTree& tree, EntityId thread, Function&& function) {
+  for (AttachmentId a = tree[thread].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) function(a, 1.0);
+  for_each_use_of_bubbles(tree, thread, function);
+}
+
+/// Of bytes that are spread over these locations, the part of one. Mostly it is one; counting bits is a call where the
+/// processor's instruction for it may be missing.
+inline double part_of_each(std::uint64_t locations) {
+  return (locations & (locations - 1)) == 0 ? 1 : 1.0 / __builtin_popcountll(locations);
+}
+
+/// Calls function(from, to, bytes, pages) for what would move of a part of an attachment.
+template <class Function>
+void for_each_move(const Standing& s, AttachmentId attachment, double part, std::uint64_t to, Function&& function) {
   const std::uint64_t* const bytes = s.tree.bytes(attachment);
-  const int parts = __builtin_popcountll(to);
-  for (Location i = 0; i < s.tree.locations(); ++i) {
-    if (bytes[i] == 0) continue;
+  part *= part_of_each(to);
+  for (std::uint64_t from = to != 0 ? s.tree.attachment(attachment).where : 0; from != 0; from &= from - 1) {
+    const Location i = __builtin_ctzll(from);
+    const double some = static_cast<double>(bytes[i]) * part;
+    const std::uint64_t pages = s.costs.pages(some);
     for (std::uint64_t rest = to & ~(std::uint64_t{1} << i); rest != 0; rest &= rest - 1)
-      function(i, __builtin_ctzll(rest), static_cast<double>(bytes[i]) / parts);
+      function(i, __builtin_ctzll(rest), some, pages);
   }
 }
 

@@ -170,9 +170,8 @@ class Search {
   bool was_spread() const {
     for (AttachmentId a = 0; a < s_.tree.attachments(); ++a) {
       if (target_[a] == kStays) continue;
-      std::int32_t locations = 0;
-      for (Location i = 0; i < s_.tree.locations(); ++i) locations += s_.tree.bytes(a)[i] != 0;
-      if (locations > 1) return true;
+      const std::uint64_t where = s_.tree.attachment(a).where;
+      if ((where & (where - 1)) != 0) return true;
     }
     return false;
   }

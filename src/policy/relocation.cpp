@@ -12,7 +12,7 @@ namespace {
 bool reads(const Attachment& facts) { return (static_cast<unsigned>(facts.access) & 1U) != 0; }
 bool writes(const Attachment& facts) { return (static_cast<unsigned>(facts.access) & 2U) != 0; }
 
-void run_pass(const Standing& s, const Arrangement& then, PassTime& pass) {
+void run_pass(const Standing& s, const Arrangement& then, Targets& targets, PassTime& pass) {
   const BubbleTree& tree = s.tree;
   pass.clear();
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = tree.next_inside(e, BubbleTree::kRoot)) {
@@ -25,44 +25,49 @@ void run_pass(const Standing& s, const Arrangement& then, PassTime& pass) {
       const auto use = [&](Location where, double bytes) {
         pass.use(here, where, reads(facts) ? bytes : 0, writes(facts) ? bytes : 0);
       };
-      std::uint64_t to = target_locations(s, a, then);
+      std::uint64_t to = targets.of(a);
       if (to != 0) {
-        const double bytes = bytes_of(tree, a) * times / __builtin_popcountll(to);
+        const double bytes = bytes_of(tree, a) * times * part_of_each(to);
         for (; to != 0; to &= to - 1) use(__builtin_ctzll(to), bytes);
         return;
       }
-      for (Location i = 0; i < tree.locations(); ++i)
-        if (tree.bytes(a)[i] != 0) use(i, static_cast<double>(tree.bytes(a)[i]) * times);
+      for (std::uint64_t rest = facts.where; rest != 0; rest &= rest - 1) {
+        const Location i = __builtin_ctzll(rest);
+        use(i, static_cast<double>(tree.bytes(a)[i]) * times);
+      }
     });
     pass.end_thread(then.place[e], static_cast<double>(tree[e].work_ns));
   }
 }
 
-// One thread for each owner moves all that is attached to it.
-void move_by_owners(const Standing& s, const Arrangement& then, Mover mover, PassTime& pass) {
+// All that moves, at once: either one thread for each owner moves what is attached to it, or every thread its part of all
+// that it uses. Returns the pages.
+std::uint64_t run_moves(const Standing& s, Mover mover, Targets& targets, PassTime& pass) {
+  std::uint64_t pages_of_all = 0;
+  pass.clear();
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
+    const bool is_member = mover == Mover::members && s.tree[e].is_thread;
     double alone = 0;
     for (AttachmentId a = s.tree[e].first_attachment; a != kNoAttachment; a = s.tree.attachment(a).next)
-      for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
-        const std::uint64_t pages = s.costs.pages(bytes);
-        alone += mover == Mover::touch ? s.costs.touch_ns(from, to, pages) : s.costs.migrate_ns(from, to, pages);
+      for_each_move(s, a, 1, targets.of(a), [&](Location from, Location to, double bytes, std::uint64_t pages) {
+        pages_of_all += pages;
+        // The kernel copies on the CPU of who asked, at the new place.
+        pass.take(to, from, bytes, 0);
+        pass.take(to, to, 0, bytes);
+        if (mover == Mover::touch)
+          alone += s.costs.touch_ns(from, to, pages);
+        else if (mover == Mover::owner || is_member)
+          alone += s.costs.migrate_ns(from, to, pages);
+      });
+    if (is_member)
+      for_each_use_of_bubbles(s.tree, e, [&](AttachmentId a, double part) {
+        for_each_move(s, a, part, targets.of(a), [&](Location from, Location to, double, std::uint64_t pages) {
+          alone += s.costs.migrate_ns(from, to, pages);
+        });
       });
     pass.end_thread(kNoPlace, alone);
   }
-}
-
-// Every thread moves its part.
-void move_by_members(const Standing& s, const Arrangement& then, PassTime& pass) {
-  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
-    if (!s.tree[e].is_thread) continue;
-    double alone = 0;
-    for_each_use(s.tree, e, [&](AttachmentId a, double part) {
-      for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
-        alone += s.costs.migrate_ns(from, to, s.costs.pages(bytes * part));
-      });
-    });
-    pass.end_thread(kNoPlace, alone);
-  }
+  return pages_of_all;
 }
 
 }  // namespace
@@ -82,8 +87,9 @@ const char* action_name(Action action) {
 
 Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void* memory) {
   PassTime pass(s.places, s.costs, memory);
+  Targets targets(s, then);
   Prediction prediction;
-  run_pass(s, then, pass);
+  run_pass(s, then, targets, pass);
   prediction.pass_ns = pass.ns();
   prediction.mean_ns = pass.mean_ns();
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
@@ -91,23 +97,8 @@ Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void
     // Whoever may run where it did before has nothing to move for.
     prediction.threads += !s.places.holds(then.place[e], s.place[e]);
   }
-  pass.clear();
-  for (AttachmentId a = 0; a < s.tree.attachments(); ++a) {
-    if (s.tree.attachment(a).owner == kNoEntity) continue;
-    for_each_move(s, a, target_locations(s, a, then), [&](Location from, Location to, double bytes) {
-      prediction.pages += s.costs.pages(bytes);
-      // The kernel copies on the CPU of who asked, at the new place.
-      pass.take(to, from, bytes, 0);
-      pass.take(to, to, 0, bytes);
-    });
-  }
-  if (prediction.pages != 0) {
-    if (mover == Mover::members)
-      move_by_members(s, then, pass);
-    else
-      move_by_owners(s, then, mover, pass);
-    prediction.first_ns = pass.ns();
-  }
+  prediction.pages = run_moves(s, mover, targets, pass);
+  if (prediction.pages != 0) prediction.first_ns = pass.ns();
   if (prediction.threads != 0)
     prediction.first_ns += s.costs.thread_arrive_ns + prediction.threads * s.costs.thread_move_ns;
   return prediction;
