@@ -281,8 +281,8 @@ class Forest(unittest.TestCase):
 
 class Parts(unittest.TestCase):
     def test_a_missing_kernel_or_qemu_is_an_error_that_says_what_to_do(self):
-        with unittest.mock.patch.dict("os.environ", {"HEARTH_NUMA_KERNEL": "/nowhere"}):
-            with self.assertRaisesRegex(parts.MissingPart, "/nowhere/vmlinuz"):
+        with unittest.mock.patch.object(parts, "wanted_kernel", "/nowhere"):
+            with self.assertRaisesRegex(parts.MissingPart, "/nowhere: there is no vmlinuz.*legal: release, newest"):
                 parts.kernel()
         with unittest.mock.patch.dict("os.environ", {"PATH": "/nowhere"}):
             with self.assertRaisesRegex(parts.MissingPart, "tools/setup numa"):

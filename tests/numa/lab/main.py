@@ -56,12 +56,18 @@ def _parser():
         sub = commands.add_parser(name, help=text, description=text)
         return sub
 
+    def with_kernel(sub):
+        sub.add_argument("--kernel", default=parts.wanted_kernel, metavar="NAME",
+                         help=f"{parts.RELEASE}: Debian's for this release; {parts.NEWEST}: the newest of Debian (unstable); or a "
+                              "folder with vmlinuz and modules/")
+
     def with_hearth(sub):
         sub.add_argument("--hearth", type=pathlib.Path, default=parts.ROOT / "build" / "release", metavar="FOLDER",
                          help="build folder of Hearth (build/release)")
 
     test = command("test", "the system calls and Hearth's view of each machine; ends with 1 if anything is wrong")
     with_hearth(test)
+    with_kernel(test)
     test.add_argument("--topology", type=_named, action="append", metavar="NAME", help="only this machine; repeatable")
     test.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only checks of such names")
     test.add_argument("--verbose", action="store_true", help="what each program says")
@@ -100,6 +106,7 @@ def _parser():
     nested.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
     execute = command("exec", "one command in one machine, its output and status")
+    with_kernel(execute)
     execute.add_argument("--topology", type=_named, default=TOPOLOGIES["8x1"], metavar="NAME")
     execute.add_argument("--measure", action="store_true", help="count misses, print the matrices of marked regions")
     execute.add_argument("--limit", type=int, default=600, metavar="SECONDS")
@@ -124,7 +131,7 @@ def _parser():
                            help=f"end with 1 if a simulated band lies more than {agree.POINTS} points from what was counted")
     agreement.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
 
-    command("prepare", "fetch and build what the machines need, boot nothing")
+    with_kernel(command("prepare", "fetch and build what the machines need, boot nothing"))
     return parser
 
 
@@ -333,6 +340,7 @@ def main():
     options = _parser().parse_args()
     machine.stop_on_signals()
     start = time.monotonic()
+    parts.wanted_kernel = getattr(options, "kernel", parts.wanted_kernel)
     try:
         if options.command not in ("matrix", "here", "agree"):
             parts.initramfs(parts.kernel())

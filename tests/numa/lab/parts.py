@@ -19,7 +19,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 NUMA = HERE.parent
 OUTPUT = ROOT / "build" / "numa-lab"
 QEMU = "qemu-system-x86_64"
-# In the order in which the guest loads them; virtio_ring comes before virtio.
+# In the order in which the guest loads them; virtio_ring comes before virtio. Some kernels have some of them built in, and
+# from 6.8 on fscache is a part of netfs.
 MODULES = ("drivers/virtio/virtio_ring", "drivers/virtio/virtio", "drivers/virtio/virtio_pci_legacy_dev",
            "drivers/virtio/virtio_pci_modern_dev", "drivers/virtio/virtio_pci", "fs/netfs/netfs", "fs/fscache/fscache",
            "net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p", "fs/overlayfs/overlay")
@@ -51,64 +52,100 @@ def qemu():
     return found
 
 
+# --kernel: Debian's for this release, the newest that Debian has (unstable), or a folder with vmlinuz and modules/.
+RELEASE, NEWEST = "release", "newest"
+wanted_kernel = os.environ.get("HEARTH_NUMA_KERNEL", RELEASE)
+_UNSTABLE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n"
+
+
 def kernel():
-    """Folder with vmlinuz and modules/ of Debian's kernel for this release, fetched once; or what HEARTH_NUMA_KERNEL names."""
-    chosen = os.environ.get("HEARTH_NUMA_KERNEL")
-    folder = pathlib.Path(chosen) if chosen else OUTPUT / "kernel"
-    wanted = [folder / "vmlinuz", *(folder / "modules" / f"{pathlib.Path(name).name}.ko" for name in MODULES)]
-    missing = [path for path in wanted if not path.exists()]
-    if not missing:
+    """Folder with vmlinuz and modules/ of the wanted kernel; one of Debian's is fetched once."""
+    if wanted_kernel not in (RELEASE, NEWEST):
+        folder = pathlib.Path(wanted_kernel)
+        for part in ("vmlinuz", "modules"):
+            if not (folder / part).exists():
+                raise MissingPart(f"kernel {folder}: there is no {part} in it; legal: {RELEASE}, {NEWEST}, or a folder with "
+                                  "vmlinuz and modules/")
         return folder
-    if chosen:
-        raise MissingPart(f"HEARTH_NUMA_KERNEL={chosen}: there is no {missing[0]}")
-    if not shutil.which("apt-get"):
-        raise MissingPart(f"there is no {missing[0]}, and without apt-get no way to fetch Debian's kernel")
-    package = _kernel_package()
-    say(f"fetching {package} (unpacked into {folder.relative_to(ROOT)}, not installed)")
-    downloads = OUTPUT / "download"
-    shutil.rmtree(downloads, ignore_errors=True)
-    downloads.mkdir(parents=True)
-    _run(["apt-get", "-q", "-o", "APT::Sandbox::User=", "download", package], cwd=downloads)
-    _unpack_kernel(next(downloads.glob("*.deb")), folder)
-    shutil.rmtree(downloads)
+    folder = OUTPUT / ("kernel" if wanted_kernel == RELEASE else f"kernel-{wanted_kernel}")
+    if not (folder / "vmlinuz").exists():
+        _fetch_kernel(folder)
     return folder
 
 
-def _kernel_package():
-    def ask():
-        done = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], stdout=subprocess.PIPE,
+def _fetch_kernel(folder):
+    if not shutil.which("apt-get"):
+        raise MissingPart(f"there is no {folder / 'vmlinuz'}, and without apt-get no way to fetch Debian's kernel")
+    apt = _apt_of_unstable() if wanted_kernel == NEWEST else []
+    packages = _kernel_packages(apt)
+    say(f"fetching {packages[0]} (unpacked into {folder.relative_to(ROOT)}, not installed)")
+    downloads = OUTPUT / "download"
+    shutil.rmtree(downloads, ignore_errors=True)
+    downloads.mkdir(parents=True)
+    _run(["apt-get", "-q", *apt, "-o", "APT::Sandbox::User=", "download", *packages], cwd=downloads)
+    _unpack_kernel(sorted(downloads.glob("*.deb")), folder)
+    shutil.rmtree(downloads)
+
+
+def _apt_of_unstable():
+    """Options by which apt knows Debian's unstable release, and this machine's own lists stay as they are."""
+    folder = OUTPUT / "apt"
+    for name in ("lists/partial", "cache/archives/partial", "parts"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "sources.list").write_text(_UNSTABLE)
+    settings = {"APT::Sandbox::User": "", "Acquire::Languages": "none", "Dir::Etc::SourceList": folder / "sources.list",
+                "Dir::Etc::SourceParts": folder / "parts", "Dir::State::Lists": folder / "lists", "Dir::Cache": folder / "cache"}
+    apt = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    _run(["apt-get", "-q", *apt, "update"])
+    return apt
+
+
+def _kernel_packages(apt):
+    """linux-image-..., and what it consists of where that has packages of its own."""
+    def depends(package, name):
+        done = subprocess.run(["apt-cache", *apt, "depends", package], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False)
-        return re.search(r"Depends: (linux-image-\S+)", done.stdout)
-    found = ask()
-    if not found and os.geteuid() == 0:  # the package lists of a bare container
+        return re.findall(rf"Depends: ({name}-\d\S+)", done.stdout)
+    found = depends("linux-image-amd64", "linux-image")
+    if not found and not apt and os.geteuid() == 0:  # the package lists of a bare container
         _run(["apt-get", "-q", "update"])
-        found = ask()
+        found = depends("linux-image-amd64", "linux-image")
     if not found:
         raise MissingPart("apt knows no linux-image-amd64; run apt-get update as root, then try again")
-    return found.group(1)
+    return [found[0], *(part for name in ("base", "binary", "modules") for part in depends(found[0], f"linux-{name}"))]
 
 
-def _unpack_kernel(package, folder):
+def _unpack_kernel(packages, folder):
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "modules").mkdir(parents=True)
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as unpacking:
-        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
-            for entry in archive:
-                if not entry.isfile():
-                    continue
-                module = re.search(r"/kernel/(.*)\.ko(\.xz)?$", entry.name)
-                if "/boot/vmlinuz-" in entry.name:
-                    (partial / "vmlinuz").write_bytes(archive.extractfile(entry).read())
-                elif module and module.group(1) in MODULES:
-                    data = archive.extractfile(entry).read()
-                    name = pathlib.Path(module.group(1)).name + ".ko"
-                    (partial / "modules" / name).write_bytes(lzma.decompress(data) if module.group(2) else data)
-    absent = [name for name in MODULES if not (partial / "modules" / f"{pathlib.Path(name).name}.ko").exists()]
+    built_in = ""
+    for package in packages:
+        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as unpacking:
+            with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+                for entry in archive:
+                    if entry.isfile():
+                        built_in += _keep(entry, archive, partial)
+    absent = [name for name in MODULES if not (partial / "modules" / f"{pathlib.Path(name).name}.ko").exists()
+              and f"kernel/{name}.ko" not in built_in.split() and name != "fs/fscache/fscache"]
     if absent or not (partial / "vmlinuz").exists():
-        raise MissingPart(f"{package.name} lacks {', '.join(absent) or 'vmlinuz'}")
+        raise MissingPart(f"{', '.join(package.name for package in packages)}: no {', '.join(absent) or 'vmlinuz'}")
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
+
+
+def _keep(entry, archive, folder):
+    """Writes what the machines need of a package; returns the list of what the kernel has built in, if this is it."""
+    module = re.search(r"/kernel/(.*)\.ko(\.xz)?$", entry.name)
+    if re.search(r"/boot/vmlinuz-|/modules/[^/]+/vmlinuz$", entry.name):
+        (folder / "vmlinuz").write_bytes(archive.extractfile(entry).read())
+    elif module and module.group(1) in MODULES:
+        data = archive.extractfile(entry).read()
+        name = pathlib.Path(module.group(1)).name + ".ko"
+        (folder / "modules" / name).write_bytes(lzma.decompress(data) if module.group(2) else data)
+    elif entry.name.endswith("/modules.builtin"):
+        return archive.extractfile(entry).read().decode()
+    return ""
 
 
 def _archive(entries):
@@ -128,8 +165,9 @@ def initramfs(kernel_folder):
     busybox = pathlib.Path("/bin/busybox")
     if not busybox.exists():
         raise MissingPart("there is no /bin/busybox; run: tools/setup numa")
-    output = OUTPUT / "initramfs.gz"
+    output = OUTPUT / f"initramfs-{kernel_folder.name}.gz"
     modules = [kernel_folder / "modules" / f"{pathlib.Path(name).name}.ko" for name in MODULES]
+    modules = [module for module in modules if module.exists()]
     if newer(output, [busybox, *modules, HERE / "init.sh", HERE / "parts.py"]):
         return output
     folder, link, program, plain = 0o040755, 0o120777, 0o100755, 0o100644
