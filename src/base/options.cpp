@@ -406,7 +406,7 @@ void report_unknown(std::string_view name) {
 
 // Variables of the tools around the library, which are no options of the library itself.
 constexpr std::string_view kNotOurs[] = {"HEARTH_AUDIT_LIBRARY", "HEARTH_AUDIT_TARGET", "HEARTH_HOME", "HEARTH_RECORD",
-                                         "HEARTH_RECORD_COUNTERS", "HEARTH_BTLP", "HEARTH_CC", "HEARTH_CXX"};
+                                         "HEARTH_RECORD_COUNTERS", "HEARTH_RECORD_FILE", "HEARTH_BTLP", "HEARTH_CC", "HEARTH_CXX"};
 
 }  // namespace
 

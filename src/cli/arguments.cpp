@@ -39,7 +39,7 @@ class Layout : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "cc" || app->get_name() == "c++")
-      return "Usage: " + name + " [--mode=MODE] [--explain=FILE] ARGUMENT-OF-CLANG...\n\n";
+      return "Usage: " + name + " [--mode=MODE] [--explain=FILE] [--record[=exact]] ARGUMENT-OF-CLANG...\n\n";
     if (std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
       return CLI::Formatter::make_usage(app, std::move(name));
     return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENT...]\n\n";
@@ -365,6 +365,8 @@ void register_compilers(CLI::App& app) {
     compiler->add_option("--mode", *ignored, "How threads are typed: balanced (the default), paper or literal")->type_name("MODE");
     compiler->add_option("--explain", *ignored, "Write which thread has which class, and why: FILE.txt, .dot, .svg, else JSON")
         ->type_name("FILE");
+    compiler->add_option("--record", *ignored, "Make a program that records which thread touches what: sampled (the default) or exact")
+        ->type_name("HOW");
     compiler->footer("All other arguments are those of clang 19; -Rpass=hearth tells the classes as remarks.\n"
                      "When the program runs, HEARTH_BTLP=off switches the placing off, HEARTH_BTLP=print shows it.");
     compiler->callback([ignored] { say("no arguments for the compiler"); end_with(kExitUsage); });

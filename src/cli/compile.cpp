@@ -25,13 +25,13 @@ namespace {
 constexpr std::string_view kModes[] = {"literal", "paper", "balanced"};
 
 struct Parts {
-  std::string plugin, linker, library;
+  std::string plugin, linker, library, recorder;
 };
 
 /// What the arguments say, as far as it concerns us.
 struct Wanted {
   std::vector<std::string> passed;
-  std::string mode, explain, linker, remarks;
+  std::string mode, explain, linker, remarks, record, profile;
   bool links = true, has_lines = false, thin = false, asks = false;
   bool good = true;
 };
@@ -89,6 +89,14 @@ Wanted read_arguments(int argc, char** argv, int first) {
       }
       continue;
     }
+    if (argument == "--record" || starts(argument, "--record=")) {
+      wanted.record = argument == "--record" ? "sampled" : after(argument, "--record=");
+      if (wanted.record != "sampled" && wanted.record != "exact") {
+        say("{}: no such kind of recording; legal: --record, --record=sampled, --record=exact", argument);
+        wanted.good = false;
+      }
+      continue;
+    }
     if (starts(argument, "-fuse-ld=") || starts(argument, "--ld-path=")) {
       wanted.linker = argument;
       continue;
@@ -115,6 +123,7 @@ Parts find_parts() {
   parts.plugin = there("hearth-btlp.so");
   parts.linker = there("hearth-ld");
   parts.library = there("libhearth-threads.so");
+  parts.recorder = there("libhearth-recorder.so");
   return parts;
 }
 
@@ -178,7 +187,7 @@ int compile_main(int argc, char** argv, Compiler compiler) {
   const Wanted wanted = read_arguments(argc, argv, first);
   if (!wanted.good) return kExitUsage;
   const Parts parts = find_parts();
-  if (parts.plugin.empty() || parts.linker.empty() || parts.library.empty()) {
+  if (parts.plugin.empty() || parts.linker.empty() || parts.library.empty() || parts.recorder.empty()) {
     say("this installation has no hearth cc: it was built without LLVM 19 (run tools/setup btlp, then configure with "
         "-DHEARTH_BTLP=ON)");
     return kExitNotExecutable;
@@ -195,13 +204,17 @@ int compile_main(int argc, char** argv, Compiler compiler) {
     command.push_back(wanted.linker);
   }
   command.insert(command.end(), wanted.passed.begin(), wanted.passed.end());
+  // A recording is of the program as its files are compiled; LTO would do the last part elsewhere.
+  if (!wanted.record.empty() && !wanted.asks)
+    command.insert(command.end(), {"--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"});
   set("HEARTH_BTLP_MODE", wanted.mode);
   set("HEARTH_BTLP_EMBED", "1");
   set("HEARTH_BTLP_STRIP", wanted.has_lines ? "" : "1");
   set("HEARTH_BTLP_EXPLAIN_FILE", wanted.links ? "" : wanted.explain);
   set("HEARTH_BTLP_EXPLAIN", wanted.links ? wanted.explain : "");
   set("HEARTH_BTLP_REMARKS", wanted.remarks);
-  set("HEARTH_BTLP_LIBRARY", parts.library);
+  set("HEARTH_BTLP_LIBRARY", wanted.record.empty() ? parts.library : parts.recorder);
+  set("HEARTH_BTLP_RECORD", wanted.record);
   set("HEARTH_BTLP_LD", wanted.asks ? "" : linker_behind(wanted.linker, program));
   if (wanted.thin && wanted.links)
     say("-flto=thin: threads are typed from the files as they are written; what ThinLTO does is not seen.");

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kPrefixes[] = {"OMP_", "HEARTH_", "KMP_", "GOMP_"};
 // Of our own, by which the parts of an installation talk to each other.
 constexpr std::string_view kInternal[] = {"HEARTH_AUDIT_TARGET", "HEARTH_CHECK", "HEARTH_VERIFY_FILE", "HEARTH_RECORD",
-                                          "HEARTH_RECORD_COUNTERS", "HEARTH_BTLP", "HEARTH_CC", "HEARTH_CXX"};
+                                          "HEARTH_RECORD_COUNTERS", "HEARTH_RECORD_FILE", "HEARTH_BTLP", "HEARTH_CC", "HEARTH_CXX"};
 
 std::string letters_of(std::string_view word) {
   std::string letters;

@@ -137,6 +137,15 @@ Mode wanted_mode() {
   return mode;
 }
 
+/// The recorder stands in front of libc, so it comes before all other libraries.
+std::vector<std::string> with_recorder(const std::vector<std::string>& arguments) {
+  const std::string library = setting("HEARTH_BTLP_LIBRARY");
+  std::vector<std::string> all{"--push-state", "--no-as-needed", library,
+                               "--pop-state",  "-rpath",         library.substr(0, library.rfind('/'))};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
 std::string output_of(const std::vector<std::string>& arguments) {
   for (std::size_t n = 0; n + 1 < arguments.size(); ++n)
     if (arguments[n] == "-o") return arguments[n + 1];
@@ -151,9 +160,14 @@ void silence(llvm::LLVMContext& context) {
 
 int link_step(const std::vector<std::string>& arguments) {
   const bool partial = has(arguments, "-r") || has(arguments, "--relocatable") || has(arguments, "-i");
+  if (!setting("HEARTH_BTLP_RECORD").empty() && (has(arguments, "-static") || has(arguments, "-static-pie"))) {
+    say("--record: the recorder is a shared library, so " + output_of(arguments) + " cannot be linked statically.");
+    return 1;
+  }
   Folder folder;
   if (partial || !folder.good()) return run_linker(arguments, "");
-  std::vector<std::string> traced = arguments;
+  const bool records = !setting("HEARTH_BTLP_RECORD").empty();
+  std::vector<std::string> traced = records ? with_recorder(arguments) : arguments;
   traced.insert(traced.end(), {"--trace", "--trace"});  // twice: members of archives, too
   const int status = run_linker(traced, folder.file("trace"));
   if (status != 0) return status;
@@ -175,6 +189,7 @@ int link_step(const std::vector<std::string>& arguments) {
   explain(program);
   if (program.nodes.size() < 2) return 0;
   remarks(program);
+  if (records) return 0;
   const std::string library = setting("HEARTH_BTLP_LIBRARY");
   if (library.empty()) return 0;
   if (has(arguments, "-static") || has(arguments, "-static-pie")) {

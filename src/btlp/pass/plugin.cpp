@@ -7,6 +7,7 @@
 //   HEARTH_BTLP_EXPLAIN_FILE  where the result of this file alone goes
 //   HEARTH_BTLP_WHOLE    1: this module is the whole program (opt on linked bitcode)
 //   HEARTH_BTLP_INSERT   0: analyse only
+//   HEARTH_BTLP_RECORD   sampled or exact: the program records which thread touches what; done last, on optimised code
 // One thread per module.
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,7 @@
 #include "btlp/analysis/report.h"
 #include "btlp/pass/bitcode_section.h"
 #include "btlp/pass/insert.h"
+#include "btlp/pass/record.h"
 
 namespace hearth::btlp {
 namespace {
@@ -91,6 +93,24 @@ void embed(llvm::Module& module, llvm::StringRef bitcode) {
   llvm::embedBufferInModule(module, llvm::MemoryBufferRef(record, "hearth"), kBitcodeSection, llvm::Align(8));
 }
 
+bool records() {
+  const char* value = std::getenv("HEARTH_BTLP_RECORD");
+  return value != nullptr && *value != '\0';
+}
+
+class RecordPass : public llvm::PassInfoMixin<RecordPass> {
+ public:
+  static bool isRequired() { return true; }
+
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    if (!records() || module.getNamedMetadata("hearth.recorded") != nullptr) return llvm::PreservedAnalyses::all();
+    module.getOrInsertNamedMetadata("hearth.recorded");
+    insert_recording(module, std::strcmp(std::getenv("HEARTH_BTLP_RECORD"), "exact") == 0);
+    if (is_on("HEARTH_BTLP_STRIP")) llvm::StripDebugInfo(module);
+    return llvm::PreservedAnalyses::none();
+  }
+};
+
 class Pass : public llvm::PassInfoMixin<Pass> {
  public:
   static bool isRequired() { return true; }  // at -O0, too
@@ -114,7 +134,7 @@ class Pass : public llvm::PassInfoMixin<Pass> {
       remark(module, program);
       if (insert == nullptr || std::strcmp(insert, "0") != 0) insert_placing(module, program);
     }
-    if (is_on("HEARTH_BTLP_STRIP")) llvm::StripDebugInfo(module);
+    if (is_on("HEARTH_BTLP_STRIP") && !records()) llvm::StripDebugInfo(module);
     if (is_on("HEARTH_BTLP_EMBED")) embed(module, bitcode);
     return llvm::PreservedAnalyses::none();
   }
@@ -148,6 +168,9 @@ llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "hearth-btlp", HEARTH_VERSION, [](llvm::PassBuilder& builder) {
             builder.registerPipelineStartEPCallback(
                 [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(hearth::btlp::Pass()); });
+            builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+              passes.addPass(hearth::btlp::RecordPass());
+            });
             builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,
                                                        llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
               if (name != "hearth-btlp") return false;
