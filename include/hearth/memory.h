@@ -22,8 +22,10 @@
  * Moving memory. A page takes 0.5 us and the time to copy it, a call 50 to 150 us more (hearth_cost_migrate() tells
  * for this machine), so move much at a time. Content and addresses stay, other threads may use the memory meanwhile. Pages
  * that are at the right place are not touched. Pages that nobody has touched yet come from the new location when they
- * are. Huge pages move whole. Single pages that cannot be moved stay; hearth_mem_locate() tells. Where Hearth only
- * pretends a machine (HEARTH_MACHINE) nothing moves, and the new places are noted.
+ * are. Huge pages move whole. Single pages that cannot be moved stay; hearth_mem_locate() tells. A thread that calls
+ * inside a region, or between two, is helped by members of its team that wait at barriers, in taskwaits, or for the next
+ * region; nobody helps for longer than 20 ms at a time. Where Hearth only pretends a machine (HEARTH_MACHINE) nothing moves,
+ * and the new places are noted.
  *
  * Source: F. Broquedis, N. Furmento, B. Goglin, R. Namyst, P.-A. Wacrenier: Dynamic Task and Data Placement over NUMA
  * Architectures: an OpenMP Runtime Perspective, IWOMP 2009, section 3.2 and table 2.

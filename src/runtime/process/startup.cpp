@@ -17,6 +17,7 @@
 #include "policy/task_policy.h"
 #include "policy/tuning.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/move_together.h"
 #include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
 #include "runtime/locality/length_guess.h"
@@ -170,6 +171,7 @@ void start_runtime() {
   check::start();
   process.several_locations = several_locations();
   init_seats();
+  let_teams_move();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);

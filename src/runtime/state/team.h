@@ -22,6 +22,10 @@
 #include "runtime/sync/relaxed.h"
 #include "runtime/state/task.h"
 
+namespace hearth::memory {
+class Migration;
+}
+
 namespace hearth::rt {
 
 struct Thread;
@@ -164,6 +168,8 @@ struct Team {
   alignas(kCacheLinePair) std::atomic<void*> copyprivate{nullptr};
   alignas(kCacheLinePair) std::atomic<std::uint32_t> tasked{0};  // a task was queued in this region
   std::atomic<std::int32_t> dismissed{0};                        // workers that have left on dismissal
+  std::atomic<memory::Migration*> offered{nullptr};  // a member's, with which idle ones help (bubbles/move_together.h)
+  std::atomic<std::int32_t> movers{0};               // who is at it, beside that member
   EventCount events;     // who sleeps inside a region: barriers, joins, taskwait, ordered, doacross…
   EventCount go_events;  // workers asleep between regions
   SharedQueue shared_queue;

@@ -1,16 +1,26 @@
 #include "runtime/task/wait.h"
 
+#include "runtime/bubbles/move_together.h"
 #include "runtime/task/find.h"
 #include "runtime/task/ready.h"
 #include "runtime/task/run.h"
 #include "runtime/tools/events.h"
 
 namespace hearth::rt {
+namespace {
+
+// No task was found.
+Look help_otherwise(Thread* self, const Search& search) {
+  if (help_to_move_if_offered(self->team)) return Look::worked;
+  return search.too_soon ? Look::too_soon : Look::nothing;
+}
+
+}  // namespace
 
 Look help_team(Thread* self, bool last_look) {
   Search search{.waits = false, .last_look = last_look};
   Task* task = find_any(self, search);
-  if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
+  if (task == nullptr) return help_otherwise(self, search);
   run_task(self, task);
   return Look::worked;
 }
@@ -19,7 +29,7 @@ Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
   Team* team = self->team;
   Search search{.waits = false, .last_look = last_look};
   Task* task = find_any(self, search);
-  if (task == nullptr) return search.too_soon ? Look::too_soon : Look::nothing;
+  if (task == nullptr) return help_otherwise(self, search);
   // The acquire in the claim pairs with the push, which came after the fork when the task belongs to a new
   // region: then this thread, which has not entered that region yet and may be no member of it, gives the
   // task back.
@@ -34,7 +44,7 @@ Look help_between_regions(Thread* self, std::uint64_t seen_go, bool last_look) {
 Look help_descendants(Thread* self, const Task* ancestor, bool last_look) {
   Search search{.waits = true, .last_look = last_look};
   Task* task = find_descendant(self, ancestor, search);
-  if (task == nullptr) return Look::nothing;
+  if (task == nullptr) return help_otherwise(self, search);
   run_task(self, task);
   return Look::worked;
 }

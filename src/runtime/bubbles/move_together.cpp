@@ -1,0 +1,68 @@
+#include "runtime/bubbles/move_together.h"
+
+#include "base/assert.h"
+#include "memory/manager.h"
+#include "runtime/state/thread.h"
+#include "runtime/sync/wait.h"
+
+namespace hearth::rt {
+namespace {
+
+using memory::Migration;
+
+// Whose members may be idle: the caller's team, or that of its last region, which waits for the next one.
+Team* helpers_of(const Thread* self) {
+  if (self == nullptr || self->team == nullptr) return nullptr;
+  Team* team = self->team->size > 1 ? self->team : self->member->hot_child;
+  return team != nullptr && team->size > 1 ? team : nullptr;
+}
+
+// False: another member's is offered.
+bool offer(Team* team, Migration& migration) {
+  Migration* none = nullptr;
+  // Release pairs with the load in help_to_move(): what the migration consists of is seen.
+  if (!team->offered.compare_exchange_strong(none, &migration, std::memory_order_seq_cst, std::memory_order_relaxed))
+    return false;
+  // Barriers look for nothing before there was a task. Relaxed: whoever sleeps sees it behind the fence in notify_all().
+  if (team->tasked.load(std::memory_order_relaxed) == 0) team->tasked.store(1, std::memory_order_relaxed);
+  team->events.notify_all();
+  team->go_events.notify_all();
+  return true;
+}
+
+// When nothing is left to claim: the last helpers may still be at their batches.
+void withdraw(Team* team) {
+  team->offered.store(nullptr, std::memory_order_seq_cst);  // pairs with the increment in help_to_move()
+  Spinner spinner;
+  while (team->movers.load(std::memory_order_seq_cst) != 0)  // pairs with the decrement there: their batches have ended
+    if (!spinner.turn()) yield_cpu();
+}
+
+}  // namespace
+
+void let_teams_move() { memory::set_mover(move_with_team); }
+
+bool help_to_move(Team* team, std::uint64_t hold_ns) {
+  // Helpers count themselves in before they look whether the offer stands, and its end waits for them: both sequentially
+  // consistent, so that one of the two sees the other.
+  team->movers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the store in withdraw()
+  Migration* migration = team->offered.load(std::memory_order_seq_cst);
+  const bool any = migration != nullptr && migration->left() != 0;
+  if (any) migration->step(hold_ns);
+  team->movers.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the load in withdraw()
+  return any;
+}
+
+void move_with_team(Migration& migration) {
+  Team* team = migration.left() < 2 ? nullptr : helpers_of(Thread::current_or_null());
+  bool offered = false;
+  while (team != nullptr && !(offered = offer(team, migration))) {
+    if (help_to_move(team, Migration::kNoLimit)) continue;
+    if (migration.step(0)) break;  // what is offered is all claimed, and still stands there
+  }
+  migration.step(Migration::kNoLimit);
+  if (offered) withdraw(team);
+  HEARTH_ASSERT(migration.done(), "%d batches are left of a migration that was carried out", int(migration.left()));
+}
+
+}  // namespace hearth::rt
