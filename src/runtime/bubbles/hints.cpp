@@ -98,6 +98,11 @@ bool repeats_what_was_said(SaidHints& said, std::uint64_t bunch, ByteRange range
     said.bunch = bunch;
     said.repeated = 0;
   }
+  const std::uint32_t lost = hints_lost.load(std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(said.lost != lost)) {
+    said.lost = lost;
+    said.repeated = said.count = 0;
+  }
   if (said.repeated >= said.count || said.range[said.repeated] != range || said.use[said.repeated] != use) return false;
   ++said.repeated;
   return true;
@@ -147,6 +152,7 @@ int detach(Thread* self, std::uint64_t address, Who who) {
     const AttachmentId next = live->tree.attachment(a).next;
     if (address >= live->hint[a].range.begin && address < live->hint[a].range.end) {
       drop(a);
+      hints_lost.fetch_add(1, std::memory_order_relaxed);
       result = 0;
     }
     a = next;
@@ -220,7 +226,9 @@ void forget_hints_in(ByteRange range) {
   LockGuard guard(live->lock);
   for (AttachmentId a = 0; a < live->tree.attachments(); ++a) {
     const ByteRange& hint = live->hint[a].range;
-    if (hint.bytes() != 0 && hint.begin < range.end && range.begin < hint.end) drop(a);
+    if (hint.bytes() == 0 || hint.begin >= range.end || range.begin >= hint.end) continue;
+    drop(a);
+    hints_lost.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

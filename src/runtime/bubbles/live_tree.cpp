@@ -10,6 +10,7 @@ namespace hearth::rt {
 
 LiveTree* live = nullptr;
 constinit std::atomic<std::uint32_t> plans{0};
+constinit std::atomic<std::uint32_t> hints_lost{0};
 
 policy::Standing LiveTree::standing() const { return {tree, places, memory::costs(), place}; }
 
@@ -20,8 +21,13 @@ void LiveTree::begin() {
 }
 
 void LiveTree::remove(EntityId entity) {
+  bool any = false;
   for (EntityId e = entity; e != kNoEntity; e = tree.next_inside(e, entity))
-    for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) hint[a] = {};
+    for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) {
+      hint[a] = {};
+      any = true;
+    }
+  if (any) hints_lost.fetch_add(1, std::memory_order_relaxed);
   tree.remove(entity);
 }
 

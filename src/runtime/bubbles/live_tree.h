@@ -40,6 +40,7 @@ struct Hint {
 struct SaidHints {
   static constexpr int kMost = 8;  // of each; further calls of a bunch are looked up in the tree
   std::uint64_t bunch;
+  std::uint32_t lost;  // hints_lost when it was said
   int repeated;
   int count;
   placement::ByteRange range[kMost];
@@ -92,6 +93,10 @@ extern LiveTree* live;
 /// Counts plans: a team whose own seats another team's plan may have changed looks them up again. Written under the lock; a
 /// primary thread that reads an old value looks in its next region.
 extern constinit std::atomic<std::uint32_t> plans;
+
+/// Counts how often hints were dropped that nobody has taken back: their memory or their team is gone. Who says them again
+/// says something new. Written under the lock; who reads an old value is as if he had come earlier.
+extern constinit std::atomic<std::uint32_t> hints_lost;
 
 /// The bubble of the team that the member will fork next: that of the team it has kept, or one that is made in advance.
 /// kNoEntity: the tree is full. Under the lock.
