@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "hints.h"
+#include "region.h"
 #include "vectors.h"
 
 enum plan { kStay, kChoose, kThreads, kMixed, kAll, kRead, kWritten };
@@ -146,7 +147,9 @@ static void repeat(void) {
     if (options[kRemote].value == 2) twisted[team].c = own[team].c;
   }
 
+  NUMA_CLOCK_BEGIN();
   const double first = phase(own, false);
+  NUMA_CLOCK_END();
   forest_begin();
   const double start = omp_get_wtime();
   const double second = phase(twisted, true);

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from lab import agree, checks, demo, first_touch, forest, las, machine, main, matrix, measure, parts  # noqa: E402  (the path has to be set first)
+from lab import agree, checks, clock, demo, first_touch, forest, las, machine, main, matrix, measure, parts, timed  # noqa: E402  (the path has to be set first)
 from lab.topologies import TOPOLOGIES  # noqa: E402
 
 
@@ -37,6 +37,46 @@ class Topologies(unittest.TestCase):
         self.assertIn("-numa node,nodeid=3,memdev=memory3 ", arguments)
         self.assertNotIn("id=memory1", arguments)
         self.assertEqual(TOPOLOGIES["holes"].plugin_arguments(), ["cpus=0.0.1.1.2.2", "homes=0.2.3", "mib=512"])
+
+
+class Clock(unittest.TestCase):
+    def test_memory_is_reached_over_the_model_s_links(self):
+        model = clock.Model()
+        ends = {pair: [model.links[link][:2] for link in route] for pair, route in model.routes.items()}
+        self.assertEqual(ends[0, 1], [(0, 1)])
+        self.assertEqual(ends[3, 0], [(3, 1), (1, 0)], "two hops, by the links that come first")
+        self.assertEqual(len(ends), 12)
+
+    def test_the_plugin_is_told_every_pair_and_resource(self):
+        words = clock.Model().words(TOPOLOGIES["4x4"], clock.Pace(dilation=7), (0xffffffff81234567, 0xffffffff81abcdef))
+        lines = words.splitlines()
+        for line in ("dilation 7", "read 0 3 117", "write 3 3 142", "node_gbs 2 3.04", "coherence_gbs 14.54", "route 0 1 0",
+                     "cpus 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3", f"migrate {0x81234567} {0x81abcdef} 120 11"):
+            self.assertIn(line, lines)
+        self.assertEqual(sum(line.startswith(("read ", "write ")) for line in lines), 32)
+
+    def test_the_table_has_medians_the_best_rival_and_the_prediction(self):
+        def one(way, *values):
+            return [{"row": "Nested-STREAM", "compiler": "gcc", "way": way, "late": 0.01, "figures": {"triad": value}} for value in values]
+        results = one("stock", 4000, 5000, 6000) + one("stock, best settings", 8000) + one("hearth", 8800)
+        line = next(line for line in timed.table(results, {("Nested-STREAM", "triad"): 8000}).splitlines() if "triad" in line)
+        self.assertEqual(line, "| Nested-STREAM | triad | gcc | 5000 (4000–6000) | 8000 | 8800 | 1.10 × | 8000 | +10 % | 1 % |")
+        self.assertIn("medians of 3 processes", timed.page([], results, {}))
+
+    def test_predictions_ask_for_what_each_row_says(self):
+        asked = []
+
+        def simulate(_hearth, phases):
+            asked.extend(phases)
+            return [1e6] * len(phases)
+        with unittest.mock.patch.object(timed, "simulate", simulate):
+            found = timed.predictions(None)
+        self.assertEqual(set(found), {(row.name, figure) for row in timed.ROWS for figure in row.figures if row.program != "zones"})
+        mixed = next(phase for phase in asked if "moves" in phase)
+        self.assertEqual(len(mixed["moves"]), 16)
+        # 1 ms for the move and for each pass.
+        passes = timed.PASSES
+        self.assertAlmostEqual(found["Twisted, 2 of 3 remote: mixed", "with hints"], 1e3 * 3 * passes * 16 * timed.SIZE / (1e6 * (1 + passes)))
 
 
 class Directives(unittest.TestCase):

@@ -21,9 +21,11 @@ import time
 
 from . import parts
 
-# thread=multi can hang programs of eight threads, and moves tasks more than hardware would.
+# thread=multi can hang programs of eight threads, and moves tasks more than hardware would. A machine that tells time (clock.py)
+# needs it; there the plugin lets spinning CPUs sleep, which cures the hanging.
 ACCELERATOR = "tcg,thread=single,tb-size=512"
-BOOT_LIMIT_S = 600
+TIMED_ACCELERATOR = "tcg,thread=multi,tb-size=512"
+BOOT_LIMIT_S = 2400
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -70,10 +72,11 @@ def _write_batch(share, jobs, environment):
     (share / "batch.sh").write_text("\n".join(lines) + "\n")
 
 
-def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048, l2_kib=256):
+def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048, l2_kib=256, timed=None):
     kernel = parts.kernel()
     result = [parts.qemu(), "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-              "-serial", f"file:{share}/console", "-no-reboot", "-machine", "q35", "-accel", ACCELERATOR, "-cpu", "max",
+              "-serial", f"file:{share}/console", "-no-reboot", "-machine", "q35", "-cpu", "max",
+              "-accel", TIMED_ACCELERATOR if timed else ACCELERATOR,
               *topology.qemu_arguments(),
               "-kernel", str(kernel / "vmlinuz"), "-initrd", str(parts.initramfs(kernel)),
               # A busy host can miss the timer check of the boot.
@@ -83,7 +86,9 @@ def command_line(topology, share, measuring, kernel_arguments=(), llc_kib=2048, 
               "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
               "-fsdev", f"local,id=share,path={share},security_model=none",
               "-device", "virtio-9p-pci,fsdev=share,mount_tag=share"]
-    if measuring:
+    if timed:
+        result += ["-plugin", f"{parts.timed_plugin()},model={timed},out={share}/regions"]
+    elif measuring:
         arguments = [str(parts.plugin()), *topology.plugin_arguments(), f"llc={llc_kib}", f"l2={l2_kib}",
                      f"out={share}/regions"]
         result += ["-plugin", ",".join(arguments)]
@@ -103,13 +108,14 @@ def _result(share, number, job, seconds):
 
 
 def run(topology, jobs, measuring=False, kernel_arguments=(), environment=None, limit_s=3600, on_boot=None,
-        on_result=None, llc_kib=2048, l2_kib=256):
-    """Returns a Result per job. Raises MachineFailed if the machine dies or runs out of time; then says what it said."""
+        on_result=None, llc_kib=2048, l2_kib=256, timed=None):
+    """Returns a Result per job. Raises MachineFailed if the machine dies or runs out of time; then says what it said.
+    `timed` is a file that tells the plugin how long memory takes (clock.py)."""
     share = pathlib.Path(tempfile.mkdtemp(prefix="hearth-numa.", dir="/var/tmp"))
     results = []
     try:
         _write_batch(share, jobs, environment or {})
-        command = command_line(topology, share, measuring, kernel_arguments, llc_kib, l2_kib)
+        command = command_line(topology, share, measuring, kernel_arguments, llc_kib, l2_kib, timed)
         with open(share / "qemu", "wb") as said:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                                        preexec_fn=_die_with_parent)

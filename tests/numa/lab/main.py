@@ -7,7 +7,7 @@ import re
 import sys
 import time
 
-from . import agree, checks, demo, first_touch, forest, las, machine, matrix, measure, parts
+from . import agree, checks, clock, demo, first_touch, forest, las, machine, matrix, measure, parts, timed
 from .topologies import TOPOLOGIES
 
 sys.path.append(str(parts.ROOT / "tools"))
@@ -104,6 +104,20 @@ def _parser():
                         help="take what is not measured now from what --json wrote; repeatable, later files win")
     nested.add_argument("--table", action="store_true", help="measure nothing, make the table of what --reuse names")
     nested.add_argument("--write-docs", action="store_true", help="write the table into docs/results/data/")
+
+    times = command("time", "nested programs in a machine of four nodes whose time means something, rivals and simulator beside")
+    with_hearth(times)
+    times.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only rows of such names; \"calibration\" is one")
+    times.add_argument("--compiler", action="append", choices=forest.COMPILERS, help="only its programs; repeatable")
+    times.add_argument("--way", action="append", choices=forest.WAYS, help="only it; repeatable")
+    times.add_argument("--samples", type=int, default=5, help="processes, of which the median counts (5)")
+    times.add_argument("--dilation", type=int, default=clock.Pace.dilation, metavar="N",
+                       help=f"host seconds that a modelled one takes ({clock.Pace.dilation}); more where the host is busy")
+    times.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every figure")
+    times.add_argument("--reuse", type=pathlib.Path, action="append", default=[], metavar="FILE",
+                       help="add what --json wrote; repeatable, the last calibration counts")
+    times.add_argument("--table", action="store_true", help="measure nothing, make the tables of what --reuse names")
+    times.add_argument("--write-docs", action="store_true", help="write the tables into docs/results/data/")
 
     execute = command("exec", "one command in one machine, its output and status")
     with_kernel(execute)
@@ -305,6 +319,40 @@ def _forest(options):
     return 1 if options.check and missed else 0
 
 
+def _time(options):
+    hearth = _hearth(options.hearth)
+    old = [json.loads(file.read_text()) for file in options.reuse]
+    written = {"calibration": next((one["calibration"] for one in reversed(old) if one["calibration"]), []),
+               "results": [result for one in old for result in one["results"]]}
+    pace = clock.Pace(dilation=options.dilation)
+
+    def keep():
+        if options.json:  # an hour's work is not lost when it is stopped
+            options.json.write_text(json.dumps(written) + "\n")
+
+    def tell(one, seconds):
+        written["results"].append(one)
+        keep()
+        figures = "  ".join(f"{name} {value:.0f}" for name, value in one["figures"].items())
+        print(f"  {one['row']:42} {one['compiler']:5} {one['way']:20} {figures}   local {matrix.percent(one['local'])}   "
+              f"late {matrix.percent(one['late'])}   ({seconds:.1f} s)", file=sys.stderr, flush=True)
+
+    def booted(seconds):
+        parts.say(f"booted in {seconds:.1f} s")
+
+    if not options.table:
+        if options.only.search("calibration"):
+            written["calibration"] = timed.calibrate(hearth, pace, on_boot=booted)
+            keep()
+        timed.run([row for row in timed.ROWS if options.only.search(row.name)], hearth, pace, options.samples,
+                  options.compiler or forest.COMPILERS, options.way or forest.WAYS, on_boot=booted, on_measured=tell)
+    tables = timed.page(written["calibration"], written["results"], timed.predictions(hearth, timed.heaviest(written["results"])))
+    print(tables, end="")
+    if options.write_docs:
+        data_page.write("timed", "Nested teams: how long they take", "tests/numa/run time --write-docs", "timed", tables)
+    return 0
+
+
 def _exec(options):
     result, = machine.run(options.topology, [machine.Job("exec", options.words, limit_s=options.limit)],
                           measuring=options.measure, limit_s=options.limit + machine.BOOT_LIMIT_S,
@@ -345,7 +393,7 @@ def main():
         if options.command not in ("matrix", "here", "agree"):
             parts.initramfs(parts.kernel())
             parts.qemu()
-        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "agree": _agree, "forest": _forest,
+        status = {"test": _test, "bench": _bench, "exec": _exec, "matrix": _matrix, "agree": _agree, "forest": _forest, "time": _time,
                   "prepare": _prepare,
                   "demo": lambda options: demo.virtual(_hearth(options.hearth), options.svg),
                   "here": lambda options: demo.here(_hearth(options.hearth), options.svg)}[options.command](options)
@@ -355,6 +403,6 @@ def main():
     except KeyboardInterrupt:
         print("numa: interrupted", file=sys.stderr)
         return 130
-    if options.command in ("test", "bench", "forest"):
+    if options.command in ("test", "bench", "forest", "time"):
         parts.say(f"{time.monotonic() - start:.0f} s in all")
     return status

@@ -188,12 +188,21 @@ def write_whole(output, data):
     partial.rename(output)
 
 
-def plugin():
-    source = NUMA / "plugin" / "llc_matrix.c"
-    output = OUTPUT / "llc_matrix.so"
-    if not newer(output, [source, source.with_name("qemu_plugin_api.h")]):
-        build(["gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-shared", "-fPIC"], [source], output)
+def _plugin(name, sources):
+    folder = NUMA / "plugin"
+    output = OUTPUT / f"{name}.so"
+    sources = [folder / source for source in sources]
+    if not newer(output, [*sources, *folder.glob("*.h")]):
+        build(["gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-shared", "-fPIC"], sources, output)
     return output
+
+
+def plugin():
+    return _plugin("llc_matrix", ["llc_matrix.c"])
+
+
+def timed_plugin():
+    return _plugin("timed_memory", ["timed_memory.c", "timed_caches.c"])
 
 
 def build(command, sources, output, libraries=()):

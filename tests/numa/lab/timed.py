@@ -1,0 +1,255 @@
+"""`run time`: nested programs (bench/forest) in a machine that tells time (clock.py), beside the simulator's prediction.
+
+Figures are MB/s of the modelled machine as STREAM counts them. Every row runs on the compiler's stock runtime, with no variable
+set but those that let waiting threads sleep, with the best settings for nested teams besides, and on Hearth; in turn,
+a process each, as often as asked for. The calibration has threads of its own, bound one to a core.
+"""
+import dataclasses
+import json
+import statistics
+import subprocess
+
+from . import clock, forest, machine, measure, parts
+
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+SIZE = 512 * 1024       # of a vector, per thread
+PASSES = 2              # of Twisted-STREAM's phases
+LINES = 8192            # of the chase
+KERNELS = {"copy": 1, "scale": 1, "add": 2, "triad": 2}  # what each reads; each writes one vector
+TEAMS = THREADS = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    program: str
+    arguments: tuple
+    figures: tuple
+    plan: str = ""        # of Twisted-STREAM's second phase, for the prediction
+    remote: int = 0
+    ways: tuple = forest.WAYS
+    compilers: tuple = forest.COMPILERS
+
+
+def _twisted(remote, plan="stay", *more):
+    name = {"stay": "no hint", "threads": "threads move", "all": "vectors move now", "written": "written one moves", "mixed": "mixed",
+            "read": "read one moves", "choose": "the runtime chooses"}[plan]
+    return Row(f"Twisted, {remote} of 3 remote: {'announced touch' if more else name}", "twisted_stream",
+               ("--teams", TEAMS, "--threads", THREADS, "--passes", PASSES, "--remote", remote, "--plan", plan, *more, "--bytes", SIZE),
+               ("phase 1", "phase 2") if plan == "stay" else ("with hints",), plan, remote,
+               forest.WAYS if plan == "stay" else ("hearth",), forest.COMPILERS if (remote, plan) == (3, "stay") else ("gcc",))
+
+
+_TEAMS = ("--teams", TEAMS, "--threads", THREADS)
+ROWS = (
+    Row("STREAM", "stream", ("--threads", TEAMS * THREADS, "--bytes", SIZE, "--passes", 1), tuple(KERNELS)),
+    Row("Nested-STREAM", "nested_stream", (*_TEAMS, "--bytes", SIZE, "--passes", 1), tuple(KERNELS)),
+    _twisted(3), _twisted(3, "threads"), _twisted(3, "choose"), _twisted(3, "all"), _twisted(3, "all", "--when", "touch"),
+    _twisted(2), _twisted(2, "written"), _twisted(2, "read"), _twisted(2, "mixed"), _twisted(2, "choose"), _twisted(2, "all"),
+    _twisted(2, "all", "--when", "touch"),
+    Row("Zones, 16 of sizes 1 : 20", "zones", ("--teams", 8, "--threads", 2, "--bytes", SIZE, "--passes", 2), ("zones",)),
+)
+
+
+# ------------------------------------------------------------------------------------------------ the simulator's word
+
+def simulate(hearth, phases):
+    """Nanoseconds for each phase (bench/papers/stream_times.cpp says what one is)."""
+    command = [str(hearth.command.parent / "stream_times"), str(clock.MODEL)]
+    done = subprocess.run(command, input=json.dumps(phases), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise parts.MissingPart(f"{' '.join(command)} failed (target benchmarks):\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def _on(node):
+    return [1 if node == other else 0 for other in range(TEAMS)]
+
+
+def _pass(vectors):
+    """A phase in which every thread of every node uses vectors: (whether it is written, how many nodes away it is)."""
+    return {"streams": [[node, *([SIZE, int(written), *_on((node + away) % TEAMS)] for written, away in vectors)]
+                        for node in range(TEAMS) for _ in range(THREADS)]}
+
+
+def _moves(away):
+    """All threads fetch their parts of one vector at once, a call each."""
+    return {"moves": [[SIZE, (node + away) % TEAMS, node] for node in range(TEAMS) for _ in range(THREADS)]}
+
+
+def _triad(a=0, b=0, c=0):
+    return _pass([(True, a), (False, b), (False, c)])
+
+
+def _mb(vectors, passes=1):
+    return vectors * SIZE * TEAMS * THREADS * passes
+
+
+def _zones(heaviest):
+    """Rows of a zone are read and written; the heaviest node has so many times the mean, the others are alike."""
+    loads = [heaviest] + [(TEAMS - heaviest) / (TEAMS - 1)] * (TEAMS - 1)
+    return {"streams": [[node, [SIZE * loads[node], 0, *_on(node)], [SIZE * loads[node], 1, *_on(node)]]
+                        for node in range(TEAMS) for _ in range(THREADS)]}
+
+
+def predictions(hearth, heaviest=None):
+    """By (row, figure): MB/s where threads and memory are as the row's title says. Of zones, where whole members of the outer team
+    are dealt as evenly as can be, if it is known how evenly that is."""
+    found = {}
+    asked = []  # (row, figure, bytes, phases with how often each)
+
+    for row in ROWS:
+        if row.program in ("stream", "nested_stream"):
+            for name, reads in KERNELS.items():
+                asked.append((row.name, name, _mb(reads + 1), [(1, _pass([(True, 0)] + [(False, 0)] * reads))]))
+        elif row.program == "twisted_stream":
+            c = 1 if row.remote == 3 else 0
+            moved = {"stay": (), "threads": (), "written": (1,), "read": (1,), "mixed": (1,), "all": (1,) * row.remote}.get(row.plan)
+            if moved is None:  # the runtime chooses: threads, as the paper says, and with two vectors the third follows
+                moved = () if row.remote == 3 else (1,)
+            after = {"stay": _triad(1, 1, c), "written": _triad(0, 1, c), "read": _triad(1, 0, c)}.get(row.plan, _triad())
+            if row.plan == "stay":
+                asked.append((row.name, "phase 1", _mb(3, PASSES), [(PASSES, _triad())]))
+            asked.append((row.name, row.figures[-1], _mb(3, PASSES), [(1, _moves(away)) for away in moved] + [(PASSES, after)]))
+        elif heaviest is not None:
+            asked.append((row.name, "zones", _mb(2), [(1, _zones(heaviest))]))
+    times = iter(simulate(hearth, [phase for *_, phases in asked for _, phase in phases]))
+    for row, figure, volume, phases in asked:
+        found[row, figure] = 1e3 * volume / sum(count * next(times) for count, _ in phases)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ the programs
+
+def job(row, compiler, way, hearth):
+    runtime = forest.runtime_of(compiler, way)
+    environment = dict(PASSIVE)
+    if way == "stock, best settings":
+        environment.update(forest.BEST_OF[runtime])
+    if runtime != "libgomp":
+        environment["LD_LIBRARY_PATH"] = measure.runtime_folder(runtime, hearth)
+    words = [forest.program(row.program, compiler), "--json", "--repeats", 1, *row.arguments]
+    return machine.Job(f"{row.name}, {compiler}, {way}", words, environment, limit_s=400)
+
+
+def measured(row, compiler, way, pace, result):
+    """One process: figures in MB/s, what was local, and how late the machine was."""
+    if result.status:
+        measure.refuse(result, "no end" if result.timed_out else f"exit status {result.status}")
+    said = json.loads(result.out)
+    region = result.regions[-1]
+    memory = region["memory"]
+    return {"row": row.name, "compiler": compiler, "way": way, "dilation": pace.dilation,
+            "figures": {name: 1e3 * one["bytes"] * pace.dilation / one["ns"][0] for name, one in said["rows"].items()},
+            "local": sum(memory[node][node] for node in range(len(memory))) / max(1, sum(map(sum, memory))),
+            "late": max(map(clock.late_share, result.regions)), "heaviest": said.get("lpt"), "pages": sum(region["pages"]), "calls": sum(region["calls"])}
+
+
+def run(rows, hearth, pace, samples, compilers, ways, on_boot=None, on_measured=None):
+    plan = [(row, compiler, way) for _ in range(samples) for row in rows for compiler in compilers for way in ways
+            if way in row.ways and compiler in row.compilers]
+    results = []
+
+    def take(result):
+        results.append(measured(*plan[len(results)], pace, result))
+        if on_measured:
+            on_measured(results[-1], result.seconds)
+
+    if plan:
+        clock.run([job(*one, hearth) for one in plan], pace, on_boot=on_boot, on_result=take)
+    return results
+
+
+# ------------------------------------------------------------------------------------------------ the calibration
+
+def calibrate(hearth, pace, on_boot=None):
+    """Lines of the table: chases for each distance, streams for each situation; inside the machine and by the model."""
+    program = parts.program(parts.NUMA / "clock" / "calibrate.c", "gcc", ["-lnuma", "-lpthread"], name="clock-calibrate")
+    jobs = [machine.Job(kind, [program, kind, size, TEAMS, THREADS], limit_s=900)
+            for kind, size in (("latency", LINES), ("stream", SIZE // 1024))]
+    chases, streams = clock.run(jobs, pace, on_boot=on_boot)
+    for result in (chases, streams):
+        if result.status:
+            measure.refuse(result, f"exit status {result.status}")
+    model = clock.Model()
+    lines = []
+    said = [json.loads(line) for line in chases.out.splitlines()]
+    for kind, table in (("read", model.read_ns), ("write", model.write_ns)):
+        for wanted in sorted({value for line in table for value in line}):
+            found = [one[f"{kind}_ns"] / pace.dilation for one in said if table[one["node"]][one["home"]] == wanted]
+            lines.append((f"a line, {kind}, {wanted} ns away", statistics.median(found), min(found), max(found), wanted, "ns"))
+    said = [json.loads(line) for line in streams.out.splitlines()]
+    asked = []
+    for one in said:
+        on = (lambda node, away=one["away"]: [1 / TEAMS] * TEAMS if away < 0 else _on((node + away) % TEAMS))
+        asked.append({"streams": [[node, *([SIZE, int(not one["reads_only"] and vector == 0), *on(node)] for vector in range(3))]
+                                  for node in range(one["nodes"]) for _ in range(one["per_node"])]})
+    for one, ns in zip(said, simulate(hearth, asked)):
+        threads = one["nodes"] * one["per_node"]
+        where = {0: "at home", 1: "on the next node", -1: "page by page over all nodes"}[one["away"]]
+        lines.append((f"{threads} thread{'s' if threads > 1 else ''}, {'reads' if one['reads_only'] else 'triad'}, memory {where}",
+                      one["mbs"] * pace.dilation, None, None, 1e3 * 3 * SIZE * threads / ns, "MB/s"))
+    return lines
+
+
+def calibration_table(lines):
+    text = ["| | in the machine | by the model | off |", "|---|--:|--:|--:|"]
+    for title, value, low, high, wanted, unit in lines:
+        spread = "" if low is None or round(high - low, 1) < 0.1 else f" ({low:.1f}–{high:.1f})"
+        form = ".1f" if unit == "ns" else ".0f"
+        text.append(f"| {title} | {value:{form}}{spread} {unit} | {wanted:{form}} {unit} | {100 * (value / wanted - 1):+.1f} % |")
+    return "\n".join(text) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+def heaviest(results):
+    """The best balance of the zones' members, as the program tells it."""
+    return next((one["heaviest"] for one in results if one["row"] == ROWS[-1].name), None)
+
+
+def _values(results, row, figure, compiler, way):
+    return sorted(one["figures"][figure] for one in results
+                  if (one["row"], one["compiler"], one["way"]) == (row, compiler, way) and figure in one["figures"])
+
+
+def _late(results, row, compiler):
+    """How much of a region its latest CPU was behind: the median of the processes, of the way for which it is largest."""
+    return max(statistics.median(late) for way in forest.WAYS
+               if (late := [one["late"] for one in results if (one["row"], one["compiler"], one["way"]) == (row, compiler, way)]))
+
+
+def _cell(values):
+    if not values:
+        return "–"
+    middle = statistics.median(values)
+    return f"{middle:.0f}" if len(values) == 1 else f"{middle:.0f} ({values[0]:.0f}–{values[-1]:.0f})"
+
+
+def table(results, predicted):
+    text = ["| program | figure | build | stock runtime | best settings | Hearth | by best | simulator | off | late |",
+            "|---|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for row in ROWS:
+        for figure in row.figures:
+            for compiler in forest.COMPILERS:
+                by_way = {way: _values(results, row.name, figure, compiler, way) for way in forest.WAYS}
+                if not any(by_way.values()):
+                    continue
+                ours = by_way["hearth"]
+                rivals = [statistics.median(by_way[way]) for way in forest.WAYS[:2] if by_way[way]]
+                by_best = f"{statistics.median(ours) / max(rivals):.2f} ×" if ours and rivals else "–"
+                wanted = predicted.get((row.name, figure))
+                off = f"{100 * (statistics.median(ours) / wanted - 1):+.0f} %" if ours and wanted else "–"
+                cells = [row.name, figure, compiler, *(_cell(by_way[way]) for way in forest.WAYS), by_best,
+                         f"{wanted:.0f}" if wanted else "–", off, f"{100 * _late(results, row.name, compiler):.0f} %"]
+                text.append("| " + " | ".join(cells) + " |")
+    return "\n".join(text) + "\n"
+
+
+def page(calibration, results, predicted):
+    text = ["### Calibration", "", calibration_table(calibration)] if calibration else []
+    if results:
+        samples = len(_values(results, results[0]["row"], next(iter(results[0]["figures"])), results[0]["compiler"], results[0]["way"]))
+        text += ["### Programs", "", f"MB/s of the modelled machine: medians of {samples} processes (smallest–largest).", "",
+                 table(results, predicted)]
+    return "\n".join(text) + "\n"
