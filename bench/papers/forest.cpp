@@ -99,7 +99,7 @@ policy::Prediction Forest::predicted(const Arrangement& then, policy::Mover move
 // Of an attachment's bytes, by node.
 std::vector<double> Forest::parts(AttachmentId attachment, const Arrangement& then) const {
   std::vector<double> on(streams_.nodes());
-  const std::uint64_t to = policy::target_locations(standing(), attachment, {then.place.data(), then.target.data()});
+  const std::uint64_t to = policy::Targets(standing(), {then.place.data(), then.target.data()}).of(attachment);
   const double bytes = policy::bytes_of(tree_, attachment);
   for (std::size_t node = 0; node < on.size(); ++node)
     on[node] = to != 0 ? static_cast<double>(to >> node & 1) / __builtin_popcountll(to)
@@ -125,20 +125,19 @@ double Forest::pass_ns(const Arrangement& then) const {
 
 double Forest::first_ns(const Arrangement& then, policy::Mover mover) const {
   std::vector<sim::StreamMachine::Move> moves;
-  const policy::Arrangement arrangement{then.place.data(), then.target.data()};
+  policy::Targets targets(standing(), {then.place.data(), then.target.data()});
   for (EntityId owner = 0; owner < tree_.entities(); ++owner) {
     const std::size_t before = moves.size();
     for (AttachmentId a = tree_[owner].first_attachment; a != placement::kNoAttachment; a = tree_.attachment(a).next)
-      policy::for_each_move(
-          standing(), a, policy::target_locations(standing(), a, arrangement), [&](Node from, Node to, double bytes) {
-            // One call moves all that an owner has there.
-            for (std::size_t i = before; i < moves.size(); ++i)
-              if (static_cast<Node>(moves[i].from) == from && static_cast<Node>(moves[i].to) == to) {
-                moves[i].bytes += bytes;
-                return;
-              }
-            moves.push_back({bytes, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
-          });
+      policy::for_each_move(standing(), a, 1, targets.of(a), [&](Node from, Node to, double bytes, std::uint64_t) {
+        // One call moves all that an owner has there.
+        for (std::size_t i = before; i < moves.size(); ++i)
+          if (static_cast<Node>(moves[i].from) == from && static_cast<Node>(moves[i].to) == to) {
+            moves[i].bytes += bytes;
+            return;
+          }
+        moves.push_back({bytes, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
+      });
   }
   const double memory = mover == policy::Mover::touch ? streams_.next_touch_ns(moves) : streams_.move_memory_ns(moves);
   return memory + streams_.move_threads_ns(static_cast<std::uint32_t>(predicted(then, mover).threads));

@@ -65,8 +65,8 @@ class Targets {
   }
 
  private:
-  const Standing& s_;
-  const Arrangement& then_;
+  const Standing s_;
+  const Arrangement then_;
   std::uint64_t near_[placement::kMaxLocations] = {};
 };
 
