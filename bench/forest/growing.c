@@ -2,12 +2,16 @@
 // team's work grows by half from step to step, up to --growths times. Then two more steps of the same work, of which
 // the last one is what tests/numa counts; binds and pages are counted from the first step on.
 //
-// A runtime that moves a whole group with its data evens this out. `lpt` in the output is the best balance in the end:
+// Each team says what it will use, and how often, where the runtime has the calls (hints.h); a runtime that moves a whole group
+// with its data evens this out. `lpt` in the output is the best balance in the end:
 // the largest node's load by the mean if teams are dealt to nodes, largest first, each to the least loaded node.
+#include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "forest.h"
+#include "hints.h"
 
 enum { kMostTeams = 1024, kUnit = 4, kStepsAfter = 2 };
 static struct forest_option options[] = {{"growths", 3, 0, 8, NULL}, {NULL, 0, 0, 0, NULL}};
@@ -34,10 +38,19 @@ static void sweep(int team) {
   for (size_t i = 0; i < set_of[team].length; ++i) set_of[team].data[i] = 5 * set_of[team].data[i] + 1;
 }
 
+// For the team that the caller is about to open.
+static void say(int team, int step) {
+  if (!hints_answered()) return;
+  const int status = hearth_mem_attach(set_of[team].data, set_of[team].length * sizeof(word), HEARTH_NEXT_TEAM,
+                                       HEARTH_READ_WRITE, sweeps(team, step));
+  if (status != 0) forest_fail("hearth_mem_attach: %s", strerror(errno));
+}
+
 static void run_step(int step) {
 #pragma omp parallel num_threads(forest.teams)
   {
     const int me = omp_get_thread_num();
+    say(me, step);
     for (int i = 0; i < sweeps(me, step); ++i) sweep(me);
   }
 }

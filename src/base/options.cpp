@@ -85,6 +85,11 @@ constexpr O kOptions[] = {
      .fallback = "llc", .legal = "node, llc or core",
      .meaning = "The CPUs that a thread placed by HEARTH_BUBBLES may use: those of its NUMA node, of its last-level cache, "
                 "or of its core."},
+    {.id = Id::hearth_rebalance, .name = "HEARTH_REBALANCE", .type = O::boolean, .trusted_only = true,
+     .fallback = "true", .legal = kBoolean,
+     .meaning = "Whether threads placed by HEARTH_BUBBLES, and memory attached to them, may move when a NUMA node has much "
+                "more to do than others. Looked at when an outermost region begins, at most every 10 ms; what moved and "
+                "did harm goes back."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",
      .meaning = "When policy locality sends a task to its data. gain: if the shorter distance saves more time than "

@@ -57,7 +57,7 @@ bool report_served(const Served& served, const Program& program, const std::stri
   say("{} and {} served by Hearth in {}.", counted(served.regions, "parallel region"), counted(served.tasks, "task"),
       counted(served.processes, "process", "processes"));
   if (served.threads_moved + served.pages_moved != 0)
-    say("{} and {} were moved to each other, by {} that followed hints and by calls of the program.",
+    say("{} and {} were moved to each other, by {} that followed hints or load and by calls of the program.",
         counted(served.threads_moved, "thread"), counted(served.pages_moved, "page"), counted(served.plans, "plan"));
   bool good = true;
   if (off) {

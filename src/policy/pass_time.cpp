@@ -18,13 +18,14 @@ std::size_t PassTime::bytes_for(const PlaceTree& places) {
   return (locations + squared(places.locations()) + static_cast<std::size_t>(places.size())) * sizeof(double);
 }
 
-PassTime::PassTime(const PlaceTree& places, const CostModel& costs, void* memory)
+PassTime::PassTime(const PlaceTree& places, const CostModel& costs, void* memory, float fed_cpus)
     : places_(places),
       costs_(costs),
       memory_(static_cast<double*>(memory)),
       pair_(memory_ + places.locations()),
       busy_(pair_ + squared(places.locations())),
-      lines_by_byte_(1 / (costs.line_bytes * costs.lines_at_a_time)) {
+      lines_by_byte_(1 / (costs.line_bytes * costs.lines_at_a_time)),
+      fed_cpus_(static_cast<double>(fed_cpus)) {
   clear();
 }
 
@@ -67,6 +68,13 @@ void PassTime::end_thread(PlaceId place, double work_ns) {
   alone_ = 0;
 }
 
+double PassTime::memory_gbs(Location where) const {
+  const double known = costs_.memory_gbs(where);
+  const PlaceId place = places_.place_of_location(where);
+  if (known > 0 || place == kNoPlace) return known;
+  return fed_cpus_ * places_[place].cpus / lines_by_byte_ / costs_.read_line_ns(where, where);
+}
+
 double PassTime::ns() const {
   const std::int32_t locations = places_.locations();
   double most = std::max(longest_, limit(machine_, costs_.machine_gbs));
@@ -75,7 +83,7 @@ double PassTime::ns() const {
   for (std::int32_t link = 0; link < costs_.links(); ++link)
     most = std::max(most, limit(link_[link], costs_.link_gbs(link)));
   for (Location to = 0; to < locations; ++to) {
-    most = std::max(most, limit(memory_[to], costs_.memory_gbs(to)));
+    most = std::max(most, limit(memory_[to], memory_gbs(to)));
     for (Location from = 0; from < locations; ++from)
       most = std::max(most, limit(pair_[static_cast<std::size_t>(from * locations + to)], costs_.pair_gbs(from, to)));
   }

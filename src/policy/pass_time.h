@@ -12,7 +12,8 @@ namespace hearth::policy {
 class PassTime {
  public:
   static std::size_t bytes_for(const PlaceTree& places);
-  PassTime(const PlaceTree& places, const CostModel& costs, void* memory);
+  /// `fed_cpus`: as in Horizon (relocation.h).
+  PassTime(const PlaceTree& places, const CostModel& costs, void* memory, float fed_cpus = 0);
 
   void clear();
   /// The present thread, which is at `from`, goes through so many bytes of the memory at `to`.
@@ -26,6 +27,8 @@ class PassTime {
   double mean_ns() const { return threads_ > 0 ? sum_ / threads_ : 0; }
 
  private:
+  double memory_gbs(Location where) const;
+
   const PlaceTree& places_;
   const CostModel& costs_;
   double alone_ = 0;    // the present thread
@@ -38,6 +41,7 @@ class PassTime {
   double* pair_;          // by two of them
   double* busy_;          // nanoseconds by place
   double lines_by_byte_;  // under way
+  double fed_cpus_;
 };
 
 }  // namespace hearth::policy

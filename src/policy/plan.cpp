@@ -43,7 +43,7 @@ class Search {
     for (AttachmentId a = 0; a < s_.tree.attachments(); ++a)
       if (s_.tree.is_inside(s_.tree.attachment(a).owner, top_))
         most_uses_ = std::max(most_uses_, uses(s_.tree.attachment(a)));
-    found.now = found.then = predict(s_, {s_.place, best_target_}, horizon_.mover, scratch_);
+    found.now = found.then = predict(s_, {s_.place, best_target_}, horizon_.mover, scratch_, horizon_.fed_cpus);
     // Where threads only wait for lines, memory that is farther away helps nobody.
     lacks_bandwidth_ = found.now.pass_ns > 1.1 * found.now.mean_ns;
     const double stay = found.now.score(horizon_.passes);
@@ -53,7 +53,7 @@ class Search {
       for (const Data data : {Data::stays, Data::only_read, Data::written, Data::used_most, Data::used_often, Data::all,
                               Data::over_neighbours, Data::over_all}) {
         if (!place_data(threads, data)) continue;
-        const Prediction then = predict(s_, {place_, target_}, horizon_.mover, scratch_);
+        const Prediction then = predict(s_, {place_, target_}, horizon_.mover, scratch_, horizon_.fed_cpus);
         // If the neighbours' bandwidth does not help, that of all does not.
         if (data == Data::over_neighbours) lacks_bandwidth_ = then.pass_ns < found.now.pass_ns;
         const double score = then.score(horizon_.passes);
@@ -76,6 +76,7 @@ class Search {
     std::copy_n(s_.place, s_.tree.entities(), place_);
     if (way == Threads::stay) return true;
     if (!horizon_.may_move_threads || stack_.above == nullptr) return false;
+    if (way == Threads::to_memory && horizon_.only_balances) return false;
     switch (way) {
       case Threads::to_memory:
         distribute(stack_, s_.tree, s_.places, s_.costs, top_, placement::kWholeMachine, place_, scratch_);

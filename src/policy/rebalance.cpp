@@ -58,10 +58,14 @@ class Balance {
     const float needed = load_[full] - most(full), fits = most(empty) - load_[empty];
     EntityId sufficient = kNoEntity, heaviest = kNoEntity, evener = kNoEntity;
     float least = load_[full] / cpus_[full];
-    for (EntityId e = top_; e != kNoEntity; e = s_.tree.next_inside(e, top_)) {
+    for (EntityId e = top_, next; e != kNoEntity; e = next) {
+      next = s_.tree.next_inside(e, top_);
       if (!may_leave(e) || !s_.places.holds(from, place_[e])) continue;
       const float load = s_.tree[e].load;
       if (load >= load_[full]) continue;
+      // Who left a group that has memory of its own would be away from that.
+      if (!s_.tree[e].is_thread && s_.tree[e].first_attachment != placement::kNoAttachment)
+        next = s_.tree.next_beside(e, top_);
       if (load <= fits && load >= needed && (sufficient == kNoEntity || is_lighter(e, sufficient))) sufficient = e;
       if (load <= fits && (heaviest == kNoEntity || load > s_.tree[heaviest].load)) heaviest = e;
       const float after = std::max((load_[full] - load) / cpus_[full], (load_[empty] + load) / cpus_[empty]);

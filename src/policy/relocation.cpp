@@ -85,8 +85,8 @@ const char* action_name(Action action) {
   return "?";
 }
 
-Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void* memory) {
-  PassTime pass(s.places, s.costs, memory);
+Prediction predict(const Standing& s, const Arrangement& then, Mover mover, void* memory, float fed_cpus) {
+  PassTime pass(s.places, s.costs, memory, fed_cpus);
   Targets targets(s, then);
   Prediction prediction;
   run_pass(s, then, targets, pass);

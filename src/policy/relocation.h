@@ -57,6 +57,11 @@ struct Horizon {
   Mover mover = Mover::members;
   bool may_move_threads = true;
   bool may_move_data = true;
+  /// Threads go to where is less to do, not to where they are drawn: for who is content with what hints have brought about.
+  bool only_balances = false;
+  /// Where nobody knows a memory's bandwidth: so large a part of its location's CPUs can get all lines that they ask for. 0: all
+  /// of them can.
+  float fed_cpus = 0;
 };
 
 struct Relocation {
@@ -68,8 +73,8 @@ struct Relocation {
 /// Memory for the functions below: so many bytes, for 8-byte words, used only during a call.
 std::size_t relocation_bytes(const BubbleTree& tree, const PlaceTree& places);
 
-/// What an arrangement would take, from where everybody is now.
-Prediction predict(const Standing& standing, const Arrangement& then, Mover mover, void* memory);
+/// What an arrangement would take, from where everybody is now. `fed_cpus`: as in Horizon.
+Prediction predict(const Standing& standing, const Arrangement& then, Mover mover, void* memory, float fed_cpus = 0);
 
 /// The best that is found for what is inside `top`, which may use all CPUs; the others stay, and are reckoned with. Writes
 /// `place` (as distribute() does, from standing.place) and `target`, whatever the action is. `stack` may be off: then only

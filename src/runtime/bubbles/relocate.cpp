@@ -120,9 +120,23 @@ double passes_inside(EntityId top) {
 
 }  // namespace
 
-bool plan_relocation_of(EntityId bubble) {
+bool may_relocate() {
   end_migration();
-  if (slot.migration.load(std::memory_order_relaxed) != nullptr) return false;
+  return slot.migration.load(std::memory_order_relaxed) == nullptr;
+}
+
+void relocate(EntityId top) {
+  const std::uint32_t number = plans.load(std::memory_order_relaxed) + 1;
+  threads_moved.fetch_add(move_threads(top), std::memory_order_relaxed);
+  plans_made.fetch_add(1, std::memory_order_relaxed);
+  live->remember(top, number);
+  plans.store(number, std::memory_order_relaxed);
+  if (Migration* migration = migration_of_plan(top))
+    slot.migration.store(migration, std::memory_order_seq_cst);  // pairs with the load in help_to_migrate()
+}
+
+bool plan_relocation_of(EntityId bubble) {
+  if (!may_relocate()) return false;
   BubbleTree& tree = live->tree;
   tree.sum_up();
   const policy::Standing standing = live->standing();
@@ -132,14 +146,7 @@ bool plan_relocation_of(EntityId bubble) {
   const policy::Relocation plan =
       policy::plan_relocation(live->stack, standing, top, {.passes = passes_inside(top), .mover = policy::Mover::members},
                               live->new_place, live->target, live->planning);
-  if (plan.action == policy::Action::stay) return true;
-  const std::uint32_t number = plans.load(std::memory_order_relaxed) + 1;
-  threads_moved.fetch_add(move_threads(top), std::memory_order_relaxed);
-  plans_made.fetch_add(1, std::memory_order_relaxed);
-  live->remember(top, number);
-  plans.store(number, std::memory_order_relaxed);
-  if (Migration* migration = migration_of_plan(top))
-    slot.migration.store(migration, std::memory_order_seq_cst);  // pairs with the load in help_to_migrate()
+  if (plan.action != policy::Action::stay) relocate(top);
   return true;
 }
 

@@ -15,6 +15,13 @@ namespace hearth::rt {
 /// helps to migrate after that.
 bool plan_relocation_of(placement::EntityId bubble);
 
+// Under the lock of the live tree, for who has made a plan of his own.
+
+/// False: a migration is still under way.
+bool may_relocate();
+/// What LiveTree::new_place and target say of all that is inside `top` is done. The caller helps to migrate after that.
+void relocate(placement::EntityId top);
+
 bool migration_is_pending();
 /// For a bounded time, if there is anything to move.
 void help_to_migrate();

@@ -15,6 +15,7 @@
 #include "runtime/binding/locations.h"
 #include "runtime/binding/places.h"
 #include "runtime/bubbles/announced.h"
+#include "runtime/bubbles/balance.h"
 #include "runtime/bubbles/hints.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/bubbles/relocate.h"
@@ -241,6 +242,7 @@ void init_seats() {
     if (event == memory::AreaEvent::released) forget_hints_in(area.range);
   });
   process.seats_teams = true;
+  if (settings().rebalance) begin_to_balance();
 }
 
 void seat_team(Thread* self, Team* team, std::int32_t size) {
@@ -252,6 +254,7 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
     primary.placing = self->placed;
     return;
   }
+  if (process.measures_load && self->team == self->root_team) look_at_balance(self);
   const Team::Seating wanted{.size = size, .planned = team->seating.planned,
                              .plan = plans.load(std::memory_order_relaxed)};
   if (self->is_root) keep_root_near(self, primary.seat);
@@ -273,6 +276,7 @@ void call_team_to_move(Team* team, std::int32_t size) {
 void take_seat(Thread* self, Member* member) {
   self->placed = member->placing;
   member->seated = self;
+  self->sits_as = member->entity;
   const PlaceId seat = member->seat;
   if (!live->pretended) {
     if (self->is_root) {
@@ -302,6 +306,7 @@ void leave_seats(Team* team) {
 
 void forget_seats() {
   forget_migration();
+  forget_balance();
   if (live == nullptr) return;
   live->lock.reset();
   live->begin();

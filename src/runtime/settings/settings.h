@@ -77,6 +77,7 @@ struct Settings {
   std::string_view machine;              // HEARTH_MACHINE: empty for the real one; topology parses
   std::int32_t bubbles = 0;              // HEARTH_BUBBLES: an index of kBubbleNames
   std::int32_t seats = 0;                // HEARTH_SEATS: an index of kSeatNames
+  bool rebalance = true;                 // HEARTH_REBALANCE
   bool llc_locations = false;            // HEARTH_LOCATION: last-level caches instead of nodes
   const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null

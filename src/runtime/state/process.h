@@ -25,6 +25,7 @@ struct Process {
   const policy::TaskPolicy* policy = nullptr;
   bool several_locations = false;  // the policy deals tasks to locations, and there are several
   bool seats_teams = false;        // threads have seats: bubbles/seats.h
+  bool measures_load = false;      // and how long they wait is measured: state/waiting.h
   bool task_vicinities = false;    // idle workers may not take every task that is queued
   bool weighs_load = false;  // the policy does, see policy/task_policy.h; anybody may steal from own queues
   bool shares_own_queues = false;

@@ -53,6 +53,15 @@ struct alignas(kCacheLinePair) Thread {
   Relaxed<std::int32_t> kernel_id{0};    // gettid(); 0: not known yet
   std::uint16_t regions_near = 0, regions_away = 0;  // a thread of the program, in a row, from its seat: seats.cpp
   std::uint16_t away_limit = 1;
+  // How busy the thread is (state/waiting.h), where anybody asks. Who looks at balance reads these, too.
+  Relaxed<std::uint64_t> waited{0};       // ticks, in waits that are over
+  Relaxed<std::uint64_t> waits_since{0};  // ticks; 0: it does not wait
+  Relaxed<std::int32_t> sits_as{-1};      // Member::entity of its last seat
+  // For who looks at balance, under the lock of the live tree.
+  std::uint64_t waited_then = 0;  // what had been waited at the last look
+  // The thread's own: passes until it looks at balance, of how many, and when it has looked last.
+  std::uint32_t passes_to_look = 0, passes_between_looks = 0;
+  std::uint64_t looked_at = 0;
   std::uint32_t placed = 0;       // Member::placing that this thread has followed
   std::uint32_t shown = 0;        // Team::placement_number of the last line that OMP_DISPLAY_AFFINITY gave
   std::uint64_t ompt_thread_data = 0;

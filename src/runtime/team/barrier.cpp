@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "runtime/bubbles/hints.h"
+#include "runtime/state/waiting.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/wait.h"
 #include "runtime/tools/events.h"
@@ -78,9 +79,13 @@ bool all_tasks_complete(Team* team) {
   return true;
 }
 
+Look help(Thread* self, bool last_look) {
+  return help_in_wait(self, [&] { return help_team(self, last_look); });
+}
+
 Look help_if_tasked(Thread* self, bool last_look) {
   if (HEARTH_LIKELY(self->team->tasked.load(std::memory_order_relaxed) == 0)) return Look::nothing;
-  return help_team(self, last_look);
+  return help(self, last_look);
 }
 
 bool alone(Thread* self) {
@@ -136,7 +141,7 @@ bool wait_for_team(Thread* self, bool cancellable) {
       if (pending)
         wait_until(
             team->events, [&] { return all_tasks_complete(team) || give_up(); },
-            [&](bool last_look) { return help_team(self, last_look); });
+            [&](bool last_look) { return help(self, last_look); });
     } else {
       const Member& above = *team->members[team->flat ? 0 : parent_of(tid)];
       // Pairs with the release store below, which the parent in the tree (or the primary thread) makes.
@@ -161,7 +166,9 @@ bool wait_for_team(Thread* self, bool cancellable) {
 
 bool barrier(Thread* self, bool cancellable) {
   if (events::active()) events::barrier_begin(self);
+  const std::uint64_t outer = begin_wait(self);
   const bool cancelled = wait_for_team(self, cancellable);
+  end_wait(self, outer);
   if (events::active()) events::barrier_end(self);
   // What members said before the barrier holds for all behind it.
   if (HEARTH_UNLIKELY(self->team->hints_due != 0)) put_hints_in_force(self->team);
@@ -169,6 +176,7 @@ bool barrier(Thread* self, bool cancellable) {
 }
 
 void arrive_at_join(Thread* self) {
+  begin_wait(self);  // until serve_team() goes on
   Team* team = self->team;
   Member* me = self->member;
   const int tid = self->tid;
@@ -201,6 +209,7 @@ void wait_for_join(Thread* self) {
     alone(self);
     return;
   }
+  const std::uint64_t outer = begin_wait(self);
   const std::uint64_t bare = std::uint64_t{team->epoch()} << 1;
   bool pending = !me->implicit.children.all_complete();
   me->in_barrier = true;
@@ -214,7 +223,8 @@ void wait_for_join(Thread* self) {
   if (HEARTH_UNLIKELY(pending))
     wait_until(
         team->events, [&] { return all_tasks_complete(team); },
-        [&](bool last_look) { return help_team(self, last_look); });
+        [&](bool last_look) { return help(self, last_look); });
+  end_wait(self, outer);
   HEARTH_ASSERT_INVARIANT(all_tasks_complete(team), "region %u is over, and some of its tasks are not", team->epoch());
   me->in_barrier = false;
 }

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "runtime/state/fork_word.h"
+#include "runtime/state/waiting.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/wait.h"
 #include "runtime/team/barrier.h"
@@ -43,6 +44,7 @@ void serve_team(Thread* self, Member* member) {
   self->tid = member->tid;
   self->task = &member->implicit;
   std::uint64_t seen = member->seen_go;
+  begin_wait(self);
   bool told = false;  // an OMPT tool knows of an implicit task that is still in its last barrier
   for (;;) {
     std::uint64_t go = seen;
@@ -52,7 +54,7 @@ void serve_team(Thread* self, Member* member) {
     wait_until(team->go_events, called, [&](bool last_look) {
       if (!took_part || HEARTH_LIKELY(team->tasked.load(std::memory_order_relaxed) == 0))
         return Look::nothing;
-      return help_between_regions(self, seen, last_look);
+      return help_in_wait(self, [&] { return help_between_regions(self, seen, last_look); });
     });
     seen = go;
     if (HEARTH_UNLIKELY(told)) {
@@ -64,6 +66,7 @@ void serve_team(Thread* self, Member* member) {
     HEARTH_ASSERT(ForkWord{go}.size() <= team->capacity && member->thread == self,
                   "the fork word %#" PRIx64 " calls member %d of a team of %d", go, self->tid, team->capacity);
     if (HEARTH_UNLIKELY(self->tid >= ForkWord{go}.size())) continue;
+    end_wait(self, 0);
     begin_implicit_task(self, member);
     if (HEARTH_UNLIKELY(member->placing != self->placed)) move_to_place(self, member);
     told = events::active() && events::implicit_task_begin(self);
