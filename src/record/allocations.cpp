@@ -132,8 +132,12 @@ inline void* noted(void* block, std::size_t bytes, const void* code) {
 void* call_new(void* (*&function)(std::size_t), const char* name, std::size_t bytes, const void* code) {
   next();
   if (HEARTH_UNLIKELY(function == nullptr)) find(function, name);
-  if (bytes >= kNotedAllocation) called_from = code;
-  return function(bytes);
+  // The array's operator calls the other one: the first of them is what the program called.
+  const bool outermost = bytes >= kNotedAllocation && called_from == nullptr;
+  if (outermost) called_from = code;
+  void* const block = function(bytes);
+  if (outermost) called_from = nullptr;
+  return block;
 }
 
 }  // namespace
