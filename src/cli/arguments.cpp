@@ -39,7 +39,7 @@ class Layout : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "cc" || app->get_name() == "c++")
-      return "Usage: " + name + " [--mode=MODE] [--explain=FILE] [--record[=exact]] ARGUMENT-OF-CLANG...\n\n";
+      return "Usage: " + name + " [--mode=MODE] [--explain=FILE] [--record[=exact]] [--profile=FILE] ARGUMENT-OF-CLANG...\n\n";
     if (std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
       return CLI::Formatter::make_usage(app, std::move(name));
     return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENT...]\n\n";
@@ -367,6 +367,7 @@ void register_compilers(CLI::App& app) {
         ->type_name("FILE");
     compiler->add_option("--record", *ignored, "Make a program that records which thread touches what: sampled (the default) or exact")
         ->type_name("HOW");
+    compiler->add_option("--profile", *ignored, "Learn from what such a program has recorded")->type_name("FILE");
     compiler->footer("All other arguments are those of clang 19; -Rpass=hearth tells the classes as remarks.\n"
                      "When the program runs, HEARTH_BTLP=off switches the placing off, HEARTH_BTLP=print shows it.");
     compiler->callback([ignored] { say("no arguments for the compiler"); end_with(kExitUsage); });

@@ -97,6 +97,14 @@ Wanted read_arguments(int argc, char** argv, int first) {
       }
       continue;
     }
+    if (starts(argument, "--profile=")) {
+      wanted.profile = after(argument, "--profile=");
+      if (wanted.profile.empty()) {
+        say("--profile= needs the file that a program built with --record has written");
+        wanted.good = false;
+      }
+      continue;
+    }
     if (starts(argument, "-fuse-ld=") || starts(argument, "--ld-path=")) {
       wanted.linker = argument;
       continue;
@@ -215,6 +223,7 @@ int compile_main(int argc, char** argv, Compiler compiler) {
   set("HEARTH_BTLP_REMARKS", wanted.remarks);
   set("HEARTH_BTLP_LIBRARY", wanted.record.empty() ? parts.library : parts.recorder);
   set("HEARTH_BTLP_RECORD", wanted.record);
+  set("HEARTH_BTLP_PROFILE", wanted.profile);
   set("HEARTH_BTLP_LD", wanted.asks ? "" : linker_behind(wanted.linker, program));
   if (wanted.thin && wanted.links)
     say("-flto=thin: threads are typed from the files as they are written; what ThinLTO does is not seen.");

@@ -24,6 +24,7 @@ void explain_sharing(const Program& program, Node& node, int with) {
     if (with != node.number) text += " with " + named(program, with);
     if (edge.line != 0) text += " (written at line " + std::to_string(edge.line) + ")";
     if (!edge.strong) text += ", outside of its innermost work";
+    if (edge.recorded) text += " (recorded)";
     node.reasons.push_back(text);
   }
 }
@@ -134,9 +135,14 @@ void repaired(Program& program, Node& node, bool balanced) {
   std::set<int> binding = balanced ? strong : all;
   binding.erase(node.creator);
   const bool instances = binding.erase(node.number) != 0;
-  const auto unknown = not_known(program, node);
+  auto unknown = not_known(program, node);
+  if (unknown && node.seen > 0) {
+    node.as_recorded = true;
+    node.reasons.push_back("as recorded; the analysis alone does not know it: " + *unknown);
+    unknown.reset();
+  }
   for (int partner : all) explain_sharing(program, node, partner);
-  if (node.routine.empty() || (unknown && node.routine_symbol.empty())) {
+  if ((node.routine.empty() && !node.as_recorded) || (unknown && node.routine_symbol.empty())) {
     node.type = Class::unknown;
     node.parent = node.creator;
     node.reasons.push_back(unknown.value_or("its routine is not known"));
@@ -207,6 +213,7 @@ void classify(Program& program) {
     node.type = Class::unknown;
     node.parent = std::max(node.creator, 0);
     node.in_tree = true;
+    node.as_recorded = false;
     node.reasons.clear();
     if (node.creator >= 0) program.nodes[node.creator].creates = true;
   }

@@ -29,13 +29,16 @@ struct Cost {
 /// between instances of one node has from == to.
 struct Edge {
   int from = 0, to = 0;
-  std::string object;      // what is shared: a variable, "allocation at file:line", or "return value"
-  int line = 0;            // where the writing thread writes it; 0: not known
-  bool forward = false;    // `from` writes what `to` reads
-  bool backward = false;   // `to` writes what `from` reads
-  bool parameter = false;  // the reader gets it through its argument, not as a global
-  double bytes = 0;        // moved per instance, an estimate
-  bool strong = false;     // it is part of the innermost work of at least one side
+  std::string object;       // what is shared: a variable, "allocation at file:line", or "return value"
+  int line = 0;             // where the writing thread writes it; 0: not known
+  bool forward = false;     // `from` writes what `to` reads
+  bool backward = false;    // `to` writes what `from` reads
+  bool parameter = false;   // the reader gets it through its argument, not as a global
+  double bytes = 0;         // moved per instance, an estimate
+  bool seen = false;        // a recording has it
+  bool recorded = false;    // a recording alone has it
+  std::uint64_t reads = 0;  // recorded reads of what the other one had written last
+  bool strong = false;      // it is part of the innermost work of at least one side
 };
 
 /// A thread, or the instances of a thread that one place creates. Node 0 is the thread that runs main().
@@ -59,10 +62,12 @@ struct Node {
   bool loop_open = false;      // code outside of what was seen may create it in a loop
   std::string unknown_reason;  // why its data is not known; empty: it is
   Cost cost;
+  int seen = 0;  // threads of a recording that are this one
 
   Class type = Class::unknown;
-  int parent = 0;       // in the communication tree
-  bool in_tree = true;  // `literal` leaves threads of a loop outside
+  bool as_recorded = false;  // the analysis alone does not know its class
+  int parent = 0;            // in the communication tree
+  bool in_tree = true;       // `literal` leaves threads of a loop outside
   std::vector<std::string> reasons;
 };
 
@@ -72,6 +77,8 @@ struct Program {
   bool whole = false;       // everything of the program was seen
   std::vector<Node> nodes;  // in order of creation; [0] is main
   std::vector<Edge> edges;
+  std::string recording;  // the file; empty: none
+  bool recording_is_exact = false;
   std::vector<std::string> notes;  // what was not seen, and what that costs
 };
 

@@ -4,28 +4,12 @@
 #include <cstdio>
 
 #include "btlp/analysis/classify.h"
+#include "btlp/analysis/matrices.h"
 
 namespace hearth::btlp {
 namespace {
 
 constexpr const char* kColours[] = {"#7fb069", "#e6aa68", "#8fb8de", "#c0c0c0"};  // by class
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      result += '\\';
-      result += letter;
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned char>(letter));
-      result += code;
-    } else {
-      result += letter;
-    }
-  }
-  return result + "\"";
-}
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -93,6 +77,9 @@ std::string thread_json(const Program& program, const Node& node) {
   text += ", \"file\": " + quoted(node.file) + ", \"line\": " + std::to_string(node.line);
   text += ", \"routine\": " + (node.routine.empty() ? std::string("null") : quoted(node.routine));
   text += ", \"class\": " + quoted(class_name(node.type));
+  if (!program.recording.empty())
+    text += ", \"class_from\": " + quoted(node.as_recorded ? "recording" : "analysis") +
+            ", \"recorded\": " + std::to_string(node.seen);
   text += ", \"in_loop\": " + std::string(truth(node.in_loop)) + ", \"many\": " + truth(node.many);
   text += ",\n     \"partners\": " + strings(partners) + ", \"partner_ids\": [" + ids + "]";
   text += ", \"shares\": " + strings(shared_by(program, node.number));
@@ -164,7 +151,7 @@ std::string as_text(const Program& program) {
       text += "outside of the tree: ";
       tree_text(program, node.number, "", text);
     }
-  return text;
+  return text + recording_text(program);
 }
 
 std::string as_json(const Program& program) {
@@ -181,10 +168,13 @@ std::string as_json(const Program& program) {
     text += ", \"writes\": " + std::string(edge.forward && edge.backward ? "\"both\""
                                            : edge.forward                ? "\"from\""
                                                                          : "\"to\"");
+    if (!program.recording.empty())
+      text += ", \"found_by\": " + quoted(edge.recorded ? "recording" : edge.seen ? "both" : "analysis");
     text += ", \"estimated_bytes\": " + rounded(edge.bytes) + ", \"strong\": " + truth(edge.strong) + "}";
     text += number + 1 < program.edges.size() ? ",\n" : "\n";
   }
-  return text + "  ],\n  \"tree\": " + tree_json(program, 0) + "\n}\n";
+  text += "  ],\n" + recording_json(program);
+  return text + "  \"tree\": " + tree_json(program, 0) + "\n}\n";
 }
 
 std::string as_dot(const Program& program) {

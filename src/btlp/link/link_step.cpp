@@ -17,6 +17,8 @@
 #include <llvm/Support/Regex.h>
 
 #include "btlp/analysis/analyse.h"
+#include "btlp/analysis/classify.h"
+#include "btlp/analysis/recording.h"
 #include "btlp/analysis/report.h"
 #include "btlp/link/inputs.h"
 #include "btlp/link/plan_object.h"
@@ -88,6 +90,24 @@ std::string read_all(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+/// False: the recording cannot be used, which is said.
+bool add_recording_of(const std::string& path, Program& program) {
+  std::ifstream file(path);
+  std::string problem = file ? "" : path + ": " + std::strerror(errno);
+  Recording recording;
+  if (file) {
+    file.close();
+    parse_recording(read_all(path), path, recording, problem);
+  }
+  if (!problem.empty()) {
+    say(problem + ". Threads are typed without this recording.");
+    return false;
+  }
+  add_recording(recording, program);
+  classify(program);
+  return true;
 }
 
 void explain(const Program& program) {
@@ -184,6 +204,8 @@ int link_step(const std::vector<std::string>& arguments) {
     triple = inputs.module->getTargetTriple();
     const bool whole = !shared && inputs.foreign.empty() && inputs.problems.empty();
     program = analyse(*inputs.module, whole, wanted_mode(), program.name);
+    const std::string recording = setting("HEARTH_BTLP_PROFILE");
+    if (!recording.empty()) add_recording_of(recording, program);
   }
   tell(program, inputs);
   explain(program);
@@ -210,10 +232,16 @@ int link_step(const std::vector<std::string>& arguments) {
   return run_linker(again, "");
 }
 
-int analyse_files(const std::vector<std::string>& arguments) {
+int analyse_files(const std::vector<std::string>& given) {
   Mode mode = Mode::balanced;
+  std::vector<std::string> arguments = given;
+  std::string recording;
+  if (arguments.size() > 2 && arguments[1].rfind("--profile=", 0) == 0) {
+    recording = arguments[1].substr(std::strlen("--profile="));
+    arguments.erase(arguments.begin() + 1);
+  }
   if (arguments.size() < 5 || !parse_mode(arguments[1], mode) || (arguments[2] != "whole" && arguments[2] != "part")) {
-    say("usage: hearth-ld --analyse literal|paper|balanced whole|part OUT FILE...");
+    say("usage: hearth-ld --analyse [--profile=RECORDING] literal|paper|balanced whole|part OUT FILE...");
     return 2;
   }
   llvm::LLVMContext context;
@@ -224,7 +252,8 @@ int analyse_files(const std::vector<std::string>& arguments) {
     if (inputs.problems.empty()) say("there is no bitcode in " + arguments[4] + ".");
     return 1;
   }
-  const Program program = analyse(*inputs.module, arguments[2] == "whole", mode, arguments[4]);
+  Program program = analyse(*inputs.module, arguments[2] == "whole", mode, arguments[4]);
+  if (!recording.empty() && !add_recording_of(recording, program)) return 1;
   const std::string& out = arguments[3];
   if (out == "-") {
     std::fputs(as_text(program).c_str(), stdout);
