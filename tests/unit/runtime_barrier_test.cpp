@@ -7,21 +7,26 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/process/startup.h"
 #include "runtime/sync/wait.h"
 #include "runtime_teams.h"
 
 namespace hearth::rt {
 namespace {
 
-// More CPUs than there are, as far as the runtime knows: teams of more than kFlat members are trees then.
+// More CPUs than there are, as far as the runtime knows: teams of more than kFlat members are trees then. Idle workers read
+// the number, so none is left when it changes.
 class Cpus {
  public:
   explicit Cpus(std::int32_t count) {
-    Thread::current();
+    pause_resources(Thread::current());
     before_ = contention.cpus;
     contention.cpus = count;
   }
-  ~Cpus() { contention.cpus = before_; }
+  ~Cpus() {
+    pause_resources(Thread::current());
+    contention.cpus = before_;
+  }
 
  private:
   std::int32_t before_;
