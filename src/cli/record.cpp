@@ -81,6 +81,29 @@ record::ProgressOf watched(Progress& progress) {
   };
 }
 
+/// "16 threads (hint) and 1536 pages (1024 touch, 512 call)"; empty: nothing was moved.
+std::string moved(const record::Recording& recording) {
+  constexpr const char* kCauses[] = {"call", "hint", "balance", "touch", "trap"};
+  std::string text;
+  for (const std::uint32_t what : {1u, 2u}) {
+    std::uint64_t sum = 0, by_cause[std::size(kCauses)] = {};
+    for (const record::Move& move : recording.moves) {
+      if (move.what != what || move.why < 1 || move.why > std::size(kCauses)) continue;
+      sum += move.count;
+      by_cause[move.why - 1] += move.count;
+    }
+    if (sum == 0) continue;
+    std::string causes;
+    for (std::size_t i = 0; i < std::size(kCauses); ++i) {
+      if (by_cause[i] == 0) continue;
+      causes += causes.empty() ? "" : ", ";
+      causes += by_cause[i] == sum ? kCauses[i] : fmt::format("{} {}", by_cause[i], kCauses[i]);
+    }
+    text += fmt::format("{}{} ({})", text.empty() ? "" : " and ", counted(sum, what == 1 ? "thread" : "page"), causes);
+  }
+  return text;
+}
+
 /// What a recording told the user of itself.
 void tell(const record::Recording& recording, const std::string& file) {
   const auto explicit_tasks = std::count_if(recording.tasks.begin(), recording.tasks.end(), [](const record::Task& task) {
@@ -89,6 +112,7 @@ void tell(const record::Recording& recording, const std::string& file) {
   say("{}: {} and {} on {} in {}.", file, counted(static_cast<std::size_t>(explicit_tasks), "task"),
       counted(recording.regions.size(), "region"), counted(recording.threads.size(), "thread"),
       counted(recording.processes.size(), "process", "processes"));
+  if (const std::string text = moved(recording); !text.empty()) say("Moved to each other: {}.", text);
   if (!lacks(recording).empty()) say("{}", lacks(recording));
   for (std::size_t i = 0; i < recording.problems.size() && i < kMostProblemsSaid; ++i)
     say("{}{}{}.", recording.problems[i].where, recording.problems[i].where.empty() ? "" : ": ",
@@ -102,7 +126,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const record::Recordin
   for (const record::Process& process : recording.processes)
     if (command.empty()) command = process.text.command;
   return {
-      {"schema", "2"},
+      {"schema", "3"},
       {"hearth", HEARTH_VERSION},
       {"command", command},
       {"runtime", recording.processes.front().text.runtime},

@@ -2,7 +2,8 @@
 //
 // Orders: `ended_` is counted with acq_rel, so that whoever ends the last batch sees what all others have done before he
 // tells the tables; `finished_` is stored with release after that and pairs with the acquire in done(). The counts are
-// added before `ended_` and are relaxed themselves. `next_` only deals out numbers.
+// added before `ended_` and are relaxed themselves. `next_` only deals out numbers. The observer is stored with release and
+// loaded with acquire.
 #include "memory/migrate.h"
 
 #include <cerrno>
@@ -28,6 +29,7 @@ static_assert(kBatch * kPage == kHugePage, "a huge page belongs to one batch");
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
 constinit MigrationTally of_all;
+constinit std::atomic<MoveObserver> the_observer{nullptr};
 
 std::uint64_t now_ns() {
   timespec now;
@@ -147,6 +149,13 @@ MigrationCounts MigrationTally::sum() const {
 
 MigrationCounts all_migrations() { return of_all.sum(); }
 
+void set_move_observer(MoveObserver observer) { the_observer.store(observer, std::memory_order_release); }
+
+void tell_moved(const MoveNote& note) {
+  if (note.pages == 0) return;
+  if (const MoveObserver observer = the_observer.load(std::memory_order_acquire)) observer(note);
+}
+
 namespace {
 
 void move_by_kernel(const MemoryHomes& machine, ByteRange pages, const Targets& targets, MigrationScratch& scratch,
@@ -256,7 +265,7 @@ Targets Migration::targets_of(const Part& part) {
   return {part.count == 1 ? &part.one : part.at, part.count, part.range.begin};
 }
 
-void Migration::run(std::uint64_t batch, MigrationScratch& scratch) {
+void Migration::run(std::uint64_t batch, MigrationScratch& scratch, MoveNote& note) {
   const MemoryHomes& machine = memory_homes();
   const Part& part = part_of(batch);
   const Targets targets = targets_of(part);
@@ -276,21 +285,32 @@ void Migration::run(std::uint64_t batch, MigrationScratch& scratch) {
   MigrationCounts counts;
   if (!tally_.refused()) move_batch(pages, targets, scratch, counts);
   tally_.add(counts);
+  if (counts.moved == 0) return;
+  const Location to = part.count == 1 ? part.one : kUnknown;
+  if (note.pages != 0 && note.to != to) {
+    tell_moved(note);
+    note.pages = 0;
+  }
+  if (note.pages == 0) note.begin = pages.begin;
+  note.to = to;
+  note.pages += counts.moved;
 }
 
 bool Migration::step(std::uint64_t hold_ns) {
   const std::uint64_t begin = now_ns();
   MigrationScratch scratch;
+  MoveNote note{.cause = cause_};
   while (next_.load(kRelaxed) < batches_) {
     const std::uint64_t batch = next_.fetch_add(1, kRelaxed);
-    if (batch >= batches_) return true;
-    run(batch, scratch);
+    if (batch >= batches_) break;
+    run(batch, scratch, note);
     if (ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == batches_) {
       settle();
       finished_.store(batches_, std::memory_order_release);
     }
     if (now_ns() - begin >= hold_ns) break;
   }
+  tell_moved(note);
   return next_.load(kRelaxed) >= batches_;
 }
 

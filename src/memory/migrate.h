@@ -19,6 +19,27 @@
 
 namespace hearth::memory {
 
+/// Why pages move.
+enum class MoveCause : std::uint8_t {
+  call,     // of the program: migrate, distribute, follow
+  hint,     // a plan that follows what the program has said
+  balance,  // a plan of Hearth's own
+  touch,    // announced next touch: the thread is about to use them
+  trap,     // a touch of closed pages
+};
+
+/// Pages that the calling thread has moved, told once for many.
+struct MoveNote {
+  MoveCause cause = MoveCause::call;
+  std::uint64_t pages = 0;
+  Location to = kUnknown;   // kUnknown: several
+  std::uint64_t begin = 0;  // an address among them; 0: all over memory
+};
+/// Called by the thread that has moved them, without locks; of closed pages by who opens the rest. Null: nobody wants to know.
+using MoveObserver = void (*)(const MoveNote& note);
+void set_move_observer(MoveObserver observer);
+void tell_moved(const MoveNote& note);
+
 struct MigrationCounts {
   std::uint64_t moved = 0;      // pages
   std::uint64_t there = 0;      // were where they should be
@@ -75,7 +96,7 @@ class Migration {
   static constexpr std::uint64_t kHoldNs = 20'000'000;
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-  Migration() = default;
+  explicit Migration(MoveCause cause = MoveCause::call) : cause_(cause) {}
   ~Migration();
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
@@ -108,9 +129,10 @@ class Migration {
   bool grow();
   const Part& part_of(std::uint64_t batch) const;
   static Targets targets_of(const Part& part);
-  void run(std::uint64_t batch, MigrationScratch& scratch);
+  void run(std::uint64_t batch, MigrationScratch& scratch, MoveNote& note);
   void settle();
 
+  const MoveCause cause_;
   Part* parts_ = inline_;
   std::int32_t count_ = 0, room_ = kInline;
   std::uint64_t batches_ = 0;

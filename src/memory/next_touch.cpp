@@ -7,8 +7,10 @@
 #include <atomic>
 
 #include "base/log.h"
+#include "memory/costs.h"
 #include "memory/kernel_pages.h"
 #include "memory/managed.h"
+#include "memory/owners.h"
 #include "memory/page_map.h"
 #include "memory/touch_trap.h"
 #include "topology/system_root.h"
@@ -65,12 +67,33 @@ struct Found {
   Migration& migration;
   ByteRange range;
   Location to;
+  double passes = 0;  // 0: whatever it costs
   bool any = false;
 };
+
+enum class Worth : std::uint8_t { nothing_to_do, no, yes };
+
+Worth worth_moving(ByteRange part, Location to, double passes) {
+  const placement::CostModel& model = costs();
+  const placement::Shares shares = look_up(part);
+  double saved = 0, price = 0;
+  for (Location at = 0; at < shares.locations; ++at) {
+    const auto bytes = static_cast<double>(shares.at[at]);
+    if (at == to || bytes == 0) continue;
+    saved += passes * (model.read_ns(to, at, bytes) - model.read_ns(to, to, bytes));
+    price += model.migrate_ns(at, to, model.pages(bytes));
+  }
+  if (price == 0) return Worth::nothing_to_do;
+  return saved > price ? Worth::yes : Worth::no;
+}
 
 void add_found(const Area& area, void* data) {
   auto& found = *static_cast<Found*>(data);
   const ByteRange part = common(area.announced, found.range);
+  if (part.bytes() == 0) return;
+  const Worth worth = found.passes == 0 ? Worth::yes : worth_moving(part, found.to, found.passes);
+  if (worth == Worth::no) return;
+  if (worth == Worth::nothing_to_do) return areas.end_announcement(part);
   if (!found.migration.add(part, found.to)) return;
   areas.end_announcement(part);
   found.any = true;
@@ -93,9 +116,13 @@ AreaResult next_touch(ByteRange pages, Touch how) {
 void set_announcer(Announcer announcer) { the_announcer.store(announcer, std::memory_order_release); }
 
 bool add_announced(Migration& migration, ByteRange range, Location to) {
+  return add_announced_if_it_pays(migration, range, to, 0);
+}
+
+bool add_announced_if_it_pays(Migration& migration, ByteRange range, Location to, double passes) {
   if (!areas.any_announced()) return false;
-  Found found{migration, range, to};
-  areas.for_each_announced(range, add_found, &found);
+  Found found{migration, whole_pages(range), to, passes};
+  if (found.range.bytes() != 0) areas.for_each_announced(found.range, add_found, &found);
   return found.any;
 }
 

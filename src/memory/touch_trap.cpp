@@ -55,7 +55,7 @@ constinit PageIndex index;
 Mark marks[kMostMarks + 1];  // 0 is "none"
 std::uint32_t used = 1, free_marks = 0;  // the lock's
 constinit std::atomic<std::uint32_t> to_give_back{0};
-constinit std::atomic<std::uint64_t> closed_at{0}, faults{0}, moved_pages{0}, passed_on{0};
+constinit std::atomic<std::uint64_t> closed_at{0}, faults{0}, moved_pages{0}, told_pages{0}, passed_on{0};
 
 struct Spare {
   std::atomic<bool> taken;
@@ -414,12 +414,21 @@ bool close_until_touched(ByteRange pages, const char*& why) {
 
 void open_marks() { open_marks(kEverything); }
 
+// What the handler cannot say itself: it may have interrupted anything.
+void tell_of_traps() {
+  const std::uint64_t moved = moved_pages.load(kRelaxed), told = told_pages.exchange(moved, kRelaxed);
+  if (moved > told) tell_moved({.cause = MoveCause::trap, .pages = moved - told});
+}
+
 void open_marks(ByteRange within) {
   if (!any_marks()) return;
   const int saved = errno;
   open_marked(within);
-  const AreasGuard guard;
-  give_back_opened();
+  {
+    const AreasGuard guard;
+    give_back_opened();
+  }
+  tell_of_traps();
   errno = saved;
 }
 

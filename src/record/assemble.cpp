@@ -178,9 +178,12 @@ class FolderAssembly {
     both(out_.chunks);
     for (Task& task : out_.tasks) shift(task.created);
     for (Allocation& one : out_.allocations) shift(one.when);
-    std::stable_sort(out_.allocations.begin(), out_.allocations.end(), [](const Allocation& a, const Allocation& b) {
+    for (Move& one : out_.moves) shift(one.when);
+    const auto earlier = [](const auto& a, const auto& b) {
       return std::tie(a.process, a.when) < std::tie(b.process, b.when);
-    });
+    };
+    std::stable_sort(out_.allocations.begin(), out_.allocations.end(), earlier);
+    std::stable_sort(out_.moves.begin(), out_.moves.end(), earlier);
   }
 
   Recording out_;

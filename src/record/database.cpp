@@ -290,8 +290,13 @@ class Writing {
                 }) &&
            each("edge", 2, r_.edges,
                 [](Insert& to, const Edge& e, std::size_t) { return to.row(e.task, e.predecessor); }) &&
-           each("allocation", 7, r_.allocations, [](Insert& to, const Allocation& a, std::size_t i) {
-             return to.row(i, a.process, index(a.thread), a.address, a.bytes, index(a.code), time(a.when));
+           each("allocation", 7, r_.allocations,
+                [](Insert& to, const Allocation& a, std::size_t i) {
+                  return to.row(i, a.process, index(a.thread), a.address, a.bytes, index(a.code), time(a.when));
+                }) &&
+           each("move", 8, r_.moves, [](Insert& to, const Move& m, std::size_t) {
+             return to.row(m.process, m.thread, m.when, name_in({"threads", "pages"}, 1, m.what),
+                           name_in({"call", "hint", "balance", "touch", "trap"}, 1, m.why), m.count, m.location, m.address);
            });
   }
 

@@ -141,6 +141,16 @@ struct Allocation {
   Nanoseconds when = kNever;
 };
 
+/// Threads or pages that Hearth has moved; told once for many pages.
+struct Move {
+  Index process = kNone, thread = kNone;  // who did it
+  std::uint32_t what = 0, why = 0;        // hearth_ompt_moved_t, hearth_ompt_cause_t
+  std::uint64_t count = 0;
+  std::int64_t location = -1;  // -1: several
+  std::uint64_t address = 0;   // one of the pages'; 0: not known
+  Nanoseconds when = kNever;
+};
+
 struct Edge {
   Index task = kNone, predecessor = kNone;
 };
@@ -159,6 +169,7 @@ struct Recording {
   std::vector<Range> ranges;
   std::vector<Edge> edges;
   std::vector<Allocation> allocations;  // by process, then time
+  std::vector<Move> moves;              // by process, then time
   std::vector<Problem> problems;
   std::uint64_t records = 0;
   std::uint64_t realtime = 0;  // as the recording began

@@ -26,6 +26,8 @@ CREATE TABLE footprint(task INTEGER, nth INTEGER, address INTEGER, length INTEGE
   access TEXT, inferred INTEGER, stated INTEGER, decides INTEGER);
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process INTEGER, thread INTEGER, address INTEGER, length INTEGER,
   code INTEGER, allocated_ns INTEGER);
+CREATE TABLE move(process INTEGER, thread INTEGER, moved_ns INTEGER, what TEXT, why TEXT, count INTEGER,
+  location INTEGER, address INTEGER);
 CREATE TABLE edge(task INTEGER, predecessor INTEGER);
 
 -- Where a task's construct is: "file:line", or what is known.
@@ -55,6 +57,11 @@ CREATE VIEW thread_time AS
     (SELECT sum(s.end_ns - s.begin_ns) FROM span s WHERE s.thread = h.id) AS in_tasks_ns,
     (SELECT sum(w.idle_ns) FROM wait w WHERE w.thread = h.id) AS idle_ns
   FROM thread h;
+-- What Hearth has moved to bring threads and memory together, and why.
+CREATE VIEW moves AS
+  SELECT what, why, sum(count) AS count, count(*) AS events, count(DISTINCT thread) AS movers,
+    min(moved_ns) AS first_ns, max(moved_ns) AS last_ns
+  FROM move GROUP BY 1, 2 ORDER BY 1, 3 DESC;
 -- What can be compared with another run: a task's key is the same there.
 CREATE VIEW comparable AS
   SELECT t.key, coalesce(c.name, t.kind) AS construct, t.work_ns FROM task t LEFT JOIN code c ON c.id = t.code

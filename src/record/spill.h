@@ -59,12 +59,13 @@ enum class Kind : std::uint8_t {
   forked,          // -: the process has a child, which is not recorded
   stopped,         // error number: nothing is recorded of this thread from here on
   allocation,      // address, bytes, code, ticks: may have been long before
+  moved,           // what | why << 8 | (location + 1) << 16, count, address
 };
-inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::allocation) + 1;
+inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::moved) + 1;
 
 /// Words of a record, the first one included; of those with lists, without the list.
 inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
-                                                2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5};
+                                                2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4};
 /// Words of a list's item; 0: no list.
 inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5};
 /// A list that is longer goes into several records.

@@ -52,6 +52,7 @@ class ThreadAssembly {
       case Kind::counters: counters(w); break;
       case Kind::forked: ++all_.out().processes[all_.process()].forks; break;
       case Kind::allocation: allocation(w); break;
+      case Kind::moved: moved(now, w); break;
       case Kind::stopped:
       case Kind::none: break;
     }
@@ -363,6 +364,12 @@ class ThreadAssembly {
   void allocation(const std::uint64_t* w) {
     all_.out().allocations.push_back({all_.process(), thread_, all_.code(code_in(w[2])), w[0], w[1],
                                       static_cast<Nanoseconds>(w[3])});
+  }
+
+  void moved(Nanoseconds now, const std::uint64_t* w) {
+    all_.out().moves.push_back({all_.process(), thread_, static_cast<std::uint32_t>(w[0] & 0xff),
+                                static_cast<std::uint32_t>(w[0] >> 8 & 0xff), w[1],
+                                static_cast<std::int64_t>(w[0] >> 16) - 1, w[2], now});
   }
 
   ProcessAssembly& all_;

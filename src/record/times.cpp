@@ -53,7 +53,8 @@ Clock calibrate(const std::vector<ClockPair>& pairs, const std::string& name,
 
 Marks mark(const Recording& r) {
   return {r.threads.size(), r.tasks.size(), r.regions.size(), r.spans.size(),
-          r.waits.size(),   r.loops.size(), r.chunks.size(),  r.allocations.size()};
+          r.waits.size(),   r.loops.size(), r.chunks.size(),  r.allocations.size(),
+          r.moves.size()};
 }
 
 void convert_times(Recording& out, const Marks& from, const Clock& clock) {
@@ -80,6 +81,7 @@ void convert_times(Recording& out, const Marks& from, const Clock& clock) {
   both(out.chunks, from.chunks);
   for (std::size_t i = from.waits; i < out.waits.size(); ++i) length(out.waits[i].idle);
   for (std::size_t i = from.allocations; i < out.allocations.size(); ++i) point(out.allocations[i].when);
+  for (std::size_t i = from.moves; i < out.moves.size(); ++i) point(out.moves[i].when);
   for (std::size_t i = from.tasks; i < out.tasks.size(); ++i) {
     Task& task = out.tasks[i];
     point(task.created);

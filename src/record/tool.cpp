@@ -382,6 +382,14 @@ void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void* code)
     mine->put(Kind::lock_wait, now, lock, code_with(word_of(code), kind), began);
 }
 
+void on_moved(hearth_ompt_moved_t what, hearth_ompt_cause_t why, std::uint64_t count, int to, const void* begin) {
+  Writer* mine = writer();
+  if (mine == nullptr) return;
+  mine->put(Kind::moved, ticks(),
+            static_cast<unsigned>(what) | static_cast<unsigned>(why) << 8 | static_cast<std::uint64_t>(to + 1) << 16, count,
+            word_of(begin));
+}
+
 // ---- begin and end
 
 // The files are the parent's, and so are the parent's threads.
@@ -436,6 +444,8 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
     returns(on_return);
   else
     note("untold 0 task_created");
+  auto* const moves = reinterpret_cast<hearth_ompt_set_moved_callback_t>(lookup("hearth_ompt_set_moved_callback"));
+  if (moves != nullptr) moves(on_moved);
   pthread_atfork(before_fork, nullptr, in_forked_child);
   set_clock_rate(begin);
   return 1;

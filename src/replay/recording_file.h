@@ -43,7 +43,7 @@ class RecordingFile {
   std::int64_t number(const char* sql);
   std::string text(const char* sql);
   const std::string& wrong() const { return wrong_; }
-  /// 2 has the table "allocation".
+  /// 2 has the table "allocation", 3 "move".
   int schema() const { return schema_; }
 
  private:

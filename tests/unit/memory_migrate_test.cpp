@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "memory/areas.h"
 #include "memory/costs.h"
 #include "memory/managed.h"
+#include "memory/next_touch.h"
 #include "memory/node_stats.h"
 #include "memory/owners.h"
 #include "topology/current.h"
@@ -129,6 +131,58 @@ TEST(Migration, ATeamMovesInParallel) {
     EXPECT_EQ(shares_of(pages(static_cast<std::uint64_t>(i) * 2000, 1500)).at[i % kNodes], 1500 * kPage);
   EXPECT_EQ(areas.bytes_at(3), kParts / kNodes * 1500 * kPage);
   areas.remove_all(pages(0, kParts * 2000));
+}
+
+// What the observer has heard, by cause.
+std::atomic<std::uint64_t> told_pages[5], told_notes{0};
+std::atomic<bool> told_wrongly{false};
+
+TEST(Migration, WhatMovesIsToldOnceForManyPagesAndWithItsCause) {
+  migrate(pages(0, 5000), 1);
+  set_move_observer([](const MoveNote& note) {
+    told_pages[static_cast<int>(note.cause)].fetch_add(note.pages, std::memory_order_relaxed);
+    told_notes.fetch_add(1, std::memory_order_relaxed);
+    if (note.to != 2 || note.begin < kBase) told_wrongly.store(true, std::memory_order_relaxed);
+  });
+  migrate(pages(0, 5000), 2);
+  EXPECT_EQ(told_pages[static_cast<int>(MoveCause::call)], 5000u);
+  EXPECT_EQ(told_notes, 1u);
+  migrate(pages(0, 5000), 2);  // it is there
+  EXPECT_EQ(told_notes, 1u);
+  migrate(pages(0, 5000), 1);
+  told_wrongly = false;
+  Migration migration(MoveCause::touch);
+  ASSERT_TRUE(migration.add(pages(0, 5000), 2));
+  std::vector<std::thread> team;
+  for (int i = 0; i < 4; ++i)
+    team.emplace_back([&] {
+      while (!migration.step(0)) {
+      }
+    });
+  for (std::thread& one : team) one.join();
+  EXPECT_EQ(told_pages[static_cast<int>(MoveCause::touch)], 5000u);
+  EXPECT_FALSE(told_wrongly);
+  set_move_observer(nullptr);
+}
+
+TEST(NextTouch, ASmallTouchMovesWhatIsWorthItAndEndsWhatIsThere) {
+  constexpr double kPasses = 10;
+  migrate(pages(0, 1536), 7);
+  ASSERT_EQ(next_touch(pages(0, 1536), Touch::announced), AreaResult::done);
+  Migration one_page;
+  EXPECT_FALSE(add_announced_if_it_pays(one_page, pages(3, 1), 0, kPasses));  // a call costs more than it saves
+  Migration half_pages;
+  const ByteRange inside{pages(3, 1).begin + 1, pages(4, 1).end - 1};
+  EXPECT_FALSE(add_announced(half_pages, inside, 0));  // no whole page
+  Migration many;
+  EXPECT_TRUE(add_announced_if_it_pays(many, pages(0, 1024), 0, kPasses));
+  EXPECT_TRUE(many.step(Migration::kNoLimit));
+  EXPECT_EQ(shares_of(pages(0, 1536)).at[0], 1024 * kPage);
+  Migration at_home;
+  EXPECT_FALSE(add_announced_if_it_pays(at_home, pages(1024, 512), 7, kPasses));
+  EXPECT_FALSE(areas.any_announced());  // whoever comes later from elsewhere moves nothing
+  EXPECT_EQ(shares_of(pages(0, 1536)).at[7], 512 * kPage);
+  areas.remove_all(pages(0, 1536));
 }
 
 TEST(NodeStats, APretendedMachineHasWhatItsModelSays) {

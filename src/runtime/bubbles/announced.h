@@ -20,5 +20,7 @@ void move_announced_part(Thread* self, const Member* member);
 int attach_on_touch(Thread* self, placement::ByteRange range);
 /// The calling thread will touch the range.
 void move_announced_here(Thread* self, placement::ByteRange range);
+/// The same for a part that may be small, as a task's: if it pays.
+void move_announced_for_task(Thread* self, placement::ByteRange range);
 
 }  // namespace hearth::rt

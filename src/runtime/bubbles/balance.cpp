@@ -191,7 +191,7 @@ void move_back() {
   for (AttachmentId a = 0; a < undo.attachments; ++a)
     if (live->hint[a].range.bytes() != 0 && live->hint[a].range == undo.homes[a].range)
       live->target[a] = undo.homes[a].location;
-  relocate(BubbleTree::kRoot);
+  relocate(BubbleTree::kRoot, memory::MoveCause::balance);
   forget_what_moved();
 }
 
@@ -210,7 +210,7 @@ bool plan_and_move() {
                                                           live->new_place, live->target, live->planning);
   if (plan.action == policy::Action::stay) return false;
   note_what_moves();
-  relocate(BubbleTree::kRoot);
+  relocate(BubbleTree::kRoot, memory::MoveCause::balance);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
 #include "runtime/sync/wait.h"
+#include "runtime/tools/events.h"
 #include "topology/allowance.h"
 
 namespace hearth::rt {
@@ -95,13 +96,13 @@ bool add_to(Migration& migration, EntityId owner, const Hint& hint, Location tar
 }
 
 // Under the lock. Null: nothing moves, or there is no memory.
-Migration* migration_of_plan(EntityId top) {
+Migration* migration_of_plan(EntityId top, memory::MoveCause why) {
   BubbleTree& tree = live->tree;
   Migration* migration = nullptr;
   for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top)) {
     for (AttachmentId a = tree[e].first_attachment; a != kNoAttachment; a = tree.attachment(a).next) {
       if (live->target[a] == policy::kStays) continue;
-      if (migration == nullptr && (migration = new (std::nothrow) Migration) == nullptr) return nullptr;
+      if (migration == nullptr && (migration = new (std::nothrow) Migration(why)) == nullptr) return nullptr;
       if (add_to(*migration, e, live->hint[a], live->target[a]) && live->target[a] >= 0)
         tree.relocate(a, live->target[a]);
     }
@@ -125,13 +126,15 @@ bool may_relocate() {
   return slot.migration.load(std::memory_order_relaxed) == nullptr;
 }
 
-void relocate(EntityId top) {
+void relocate(EntityId top, memory::MoveCause why) {
   const std::uint32_t number = plans.load(std::memory_order_relaxed) + 1;
-  threads_moved.fetch_add(move_threads(top), std::memory_order_relaxed);
+  const std::uint64_t moved = move_threads(top);
+  threads_moved.fetch_add(moved, std::memory_order_relaxed);
+  events::threads_moved(why == memory::MoveCause::hint ? hearth_ompt_hint : hearth_ompt_balance, moved);
   plans_made.fetch_add(1, std::memory_order_relaxed);
   live->remember(top, number);
   plans.store(number, std::memory_order_relaxed);
-  if (Migration* migration = migration_of_plan(top))
+  if (Migration* migration = migration_of_plan(top, why))
     slot.migration.store(migration, std::memory_order_seq_cst);  // pairs with the load in help_to_migrate()
 }
 
@@ -146,7 +149,7 @@ bool plan_relocation_of(EntityId bubble) {
   const policy::Relocation plan =
       policy::plan_relocation(live->stack, standing, top, {.passes = passes_inside(top), .mover = policy::Mover::members},
                               live->new_place, live->target, live->planning);
-  if (plan.action != policy::Action::stay) relocate(top);
+  if (plan.action != policy::Action::stay) relocate(top, memory::MoveCause::hint);
   return true;
 }
 

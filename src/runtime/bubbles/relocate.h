@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "memory/migrate.h"
 #include "placement/bubble.h"
 
 namespace hearth::rt {
@@ -20,7 +21,7 @@ bool plan_relocation_of(placement::EntityId bubble);
 /// False: a migration is still under way.
 bool may_relocate();
 /// What LiveTree::new_place and target say of all that is inside `top` is done. The caller helps to migrate after that.
-void relocate(placement::EntityId top);
+void relocate(placement::EntityId top, memory::MoveCause why);
 
 bool migration_is_pending();
 /// For a bounded time, if there is anything to move.

@@ -216,6 +216,7 @@ ompt_interface_fn_t lookup(const char* name) {
       HEARTH_LOOKUP(get_num_devices),
       {"hearth_ompt_set_footprint_callback", reinterpret_cast<ompt_interface_fn_t>(set_footprint_callback)},
       {"hearth_ompt_set_return_callback", reinterpret_cast<ompt_interface_fn_t>(set_return_callback)},
+      {"hearth_ompt_set_moved_callback", reinterpret_cast<ompt_interface_fn_t>(tell_moves_to)},
   };
   for (const Function& f : kFunctions)
     if (std::strcmp(f.name, name) == 0) return f.function;
@@ -326,6 +327,7 @@ bool start_tool() {
   if (result->initialize(lookup, 0, &result->tool_data) == 0) {
     footprint_callback = nullptr;
     return_callback = nullptr;
+    tell_moves_to(nullptr);
     return false;
   }
   tool = result;
@@ -340,6 +342,7 @@ void finish_tool() {
   active_word = false;
   footprint_callback = nullptr;
   return_callback = nullptr;
+  tell_moves_to(nullptr);
   for (auto& callback : callbacks) callback.store(nullptr, std::memory_order_relaxed);
 }
 

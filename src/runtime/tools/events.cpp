@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "memory/migrate.h"
 #include "runtime/tools/decisions.h"
 #include "runtime/state/dependence.h"
 #include "runtime/state/footprint_ranges.h"
@@ -16,6 +17,7 @@ constinit bool active_word = false;
 constinit std::atomic<ompt_callback_t> callbacks[kCallbacks] = {};
 constinit hearth_ompt_callback_footprint_t footprint_callback = nullptr;
 constinit hearth_ompt_callback_return_t return_callback = nullptr;
+constinit std::atomic<hearth_ompt_callback_moved_t> moved_callback{nullptr};
 
 // Calls the tool's callback of that name, if it has set one.
 #define HEARTH_TELL(name, ...)                                    \
@@ -363,6 +365,24 @@ void footprint(Task* task) {
   }
   footprint_callback(data(task->ompt_task_data), list, all.count);
   if (list != few) std::free(list);
+}
+
+// Relaxed: the initializer's writes come before the first thread, and a tool that ends may still hear of the last moves.
+void threads_moved(hearth_ompt_cause_t why, std::uint64_t count) {
+  if (count == 0) return;
+  if (const auto tell = moved_callback.load(std::memory_order_relaxed)) tell(hearth_ompt_threads, why, count, -1, nullptr);
+}
+
+void tell_moves_to(hearth_ompt_callback_moved_t callback) {
+  moved_callback.store(callback, std::memory_order_relaxed);
+  const memory::MoveObserver observer = [](const memory::MoveNote& note) {
+    constexpr hearth_ompt_cause_t kCauses[] = {hearth_ompt_call, hearth_ompt_hint, hearth_ompt_balance, hearth_ompt_touch,
+                                               hearth_ompt_trap};
+    if (const auto tell = moved_callback.load(std::memory_order_relaxed))
+      tell(hearth_ompt_pages, kCauses[static_cast<int>(note.cause)], note.pages, note.to,
+           reinterpret_cast<const void*>(note.begin));
+  };
+  memory::set_move_observer(callback == nullptr ? nullptr : observer);
 }
 
 void task_dependence(Thread*, Task* source, Task* sink) {

@@ -8,6 +8,7 @@
 // that it may look up.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,6 +33,13 @@ extern hearth_ompt_callback_footprint_t footprint_callback;
 extern hearth_ompt_callback_return_t return_callback;
 /// A tool reads footprints, also where nobody deals by them.
 inline bool wants_footprints() { return HEARTH_UNLIKELY(footprint_callback != nullptr); }
+
+/// Set by the tool's initializer; threads that move pages may call it until the tool ends.
+extern std::atomic<hearth_ompt_callback_moved_t> moved_callback;
+/// Threads were bound elsewhere, by the calling thread.
+void threads_moved(hearth_ompt_cause_t why, std::uint64_t count);
+/// From now on the tool hears of threads and pages that move; null: no more.
+void tell_moves_to(hearth_ompt_callback_moved_t callback);
 
 /// An entry point's stay in the runtime. The outermost one counts. If it leaves another task running than it
 /// found (an undeferred task whose body the program calls itself), the task that it found stays in the
