@@ -102,9 +102,11 @@ typedef enum hearth_touch {
 
 /* Migration on next touch: the whole pages of the range go to the threads that touch them next. Memory that is no area
  * becomes one. `how`:
- *   ANNOUNCED   at the next region's begin, and where a thread comes to a loop, a footprint or an attachment that
- *               names this memory, it moves its part first, in large calls. No protection, no signal: system calls may
- *               read and write the memory. Accesses that nobody announced move nothing.
+ *   ANNOUNCED   at the begin of the caller's next region each member moves its part (as a static schedule divides a
+ *               loop), in large calls; so does who attaches this memory to itself, and a thread that is about to run a
+ *               task whose footprint names it, if enough of it to be worth a call. No protection, no signal: system
+ *               calls may read and write the memory. Accesses that nobody announced move nothing. With the variable
+ *               HEARTH_NEXT_TOUCH=kernel or trap, as those.
  *   KERNEL      asks the kernel's automatic balancing for this memory (Linux 5.12, kernel.numa_balancing = 1): safe,
  *               but pages follow in seconds, and only where they are used often. Elsewhere: ANNOUNCED, said once.
  *   TRAP        the pages are closed; who touches a part first (2 MiB; in smaller areas 64 KiB) opens and moves it.

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "memory/owners.h"
+#include "runtime/bubbles/announced.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/locality/probe_word.h"
 
@@ -261,6 +262,20 @@ void resolve(Footprint& footprint, placement::Need& need) {
   }
   need.decided = footprint.marked;
   footprint.untouched = all.untouched != 0;
+}
+
+void fetch_announced(Thread* self, const Footprint& footprint) {
+  constexpr std::uint64_t kMostRows = 256;
+  for (std::uint32_t i = 0; i < footprint.count; ++i) {
+    const FootprintRange& range = footprint.ranges[i];
+    const bool in_one = range.rows <= 1 || range.pitch < range.length + kPage;  // as for_each_part()
+    if (in_one) {
+      for_each_part(range, [self](ByteRange part) { move_announced_for_task(self, part); });
+    } else if (range.length >= kPage && range.rows <= kMostRows) {
+      for (std::uint64_t row = 0; row < range.rows; ++row)
+        move_announced_for_task(self, bytes_from(range.begin + row * range.pitch, range.length));
+    }
+  }
 }
 
 void drop_footprint(Task* task) {

@@ -77,6 +77,9 @@ class LoopFootprint {
 /// The bytes by location. Asks the kernel about memory that was never seen.
 void resolve(Footprint& footprint, placement::Need& need);
 
+/// The calling thread is about to run a task with this footprint: what of it waits for its next touch comes here, if it pays.
+[[gnu::cold]] void fetch_announced(Thread* self, const Footprint& footprint);
+
 /// The task has run, here, and its footprint is not needed any more.
 void drop_footprint(Task* task);
 

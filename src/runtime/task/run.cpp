@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "memory/areas.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
 #include "runtime/state/cancelled.h"
@@ -59,6 +60,8 @@ void run_task(Thread* self, Task* task) {
   self->task = task;
   const std::uint64_t served = ++self->tasks_served;
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !cancelled && HEARTH_UNLIKELY(memory::areas.any_announced()))
+    fetch_announced(self, *task->footprint);
   const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskFootprint)) ? ticks() : 0;
   if (events::active())
     run_told(self, outer, task, cancelled);
