@@ -141,6 +141,11 @@ constexpr O kOptions[] = {
      .fallback = "the real machine", .legal = "a model's name (hearth model list prints them), a model file (.toml), "
                 "an hwloc XML file, or an hwloc synthetic string",
      .meaning = "Pretend to run on this machine, for instance opteron-6172x4, to try decisions on a laptop."},
+    {.id = Id::hearth_next_touch, .name = "HEARTH_NEXT_TOUCH", .type = O::word, .trusted_only = true,
+     .fallback = "announced", .legal = "announced, kernel or trap",
+     .meaning = "What HEARTH_TOUCH_ANNOUNCED, and MaMI's migrate on next touch, stand for. announced: the runtime moves what a "
+                "thread will touch, before it does. kernel: automatic balancing does, where that is on. trap: the first touch "
+                "of closed pages does; system calls that are given such memory fail."},
     {.id = Id::hearth_verify_file, .name = "HEARTH_VERIFY_FILE", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a path that can be appended to",
      .meaning = "At exit, append one line of JSON to this file: how many regions and tasks Hearth served, and which "

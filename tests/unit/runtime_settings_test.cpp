@@ -43,6 +43,17 @@ std::string text(const Result& result, OptionId id) {
 
 int lines(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
 
+TEST(Settings, AnnouncedNextTouchMayStandForTheOtherWays) {
+  EXPECT_EQ(parse({})->settings.next_touch, 0);
+  EXPECT_EQ(parse({"HEARTH_NEXT_TOUCH=kernel"})->settings.next_touch, 1);
+  const auto trap = parse({"HEARTH_NEXT_TOUCH=Trap"});
+  EXPECT_EQ(trap->settings.next_touch, 2);
+  EXPECT_EQ(text(*trap, OptionId::hearth_next_touch), "trap");
+  const auto wrong = parse({"HEARTH_NEXT_TOUCH=always"});
+  EXPECT_EQ(wrong->settings.next_touch, 0);
+  EXPECT_NE(wrong->messages.find("announced, kernel or trap"), std::string::npos) << wrong->messages;
+}
+
 TEST(Settings, AnEmptyEnvironmentLeavesEverythingToTheRuntime) {
   const auto r = parse({});
   EXPECT_EQ(r->messages, "");

@@ -1,6 +1,7 @@
 // The calls of <hearth/memory.h> about memory itself: blocks, areas, moving, statistics, costs. Any thread. Those about who
 // uses it are in bubbles.cpp.
 #include <cerrno>
+#include <iterator>
 
 #include "abi/export.h"
 #include "hearth/hearth.h"
@@ -8,6 +9,7 @@
 #include "memory/manager.h"
 #include "memory/node_stats.h"
 #include "runtime/process/startup.h"
+#include "runtime/settings/settings.h"
 
 namespace {
 
@@ -42,6 +44,13 @@ bool take_policy(int policy, int location, memory::BlockRequest& request) {
     case HEARTH_MEM_LEAST_LOADED: request.policy = memory::BlockPolicy::least_loaded; return true;
     default: return false;
   }
+}
+
+// What announcing stands for: HEARTH_NEXT_TOUCH. The memory is the program's, and so is the choice of who runs it.
+memory::Touch announced_touch() {
+  constexpr memory::Touch kWays[] = {memory::Touch::announced, memory::Touch::kernel, memory::Touch::trap};
+  static_assert(std::size(kWays) == std::size(rt::kNextTouchNames));
+  return kWays[rt::settings().next_touch];
 }
 
 // Both are locations of the machine.
@@ -102,7 +111,7 @@ HEARTH_EXPORT int hearth_mem_distribute(void* address, const int* locations, int
 HEARTH_EXPORT int hearth_mem_next_touch(void* address, std::size_t size, int how) {
   const ByteRange range = range_of(address, size);
   switch (how) {
-    case HEARTH_TOUCH_ANNOUNCED: return answer(memory::manager_next_touch(range, memory::Touch::announced));
+    case HEARTH_TOUCH_ANNOUNCED: return answer(memory::manager_next_touch(range, announced_touch()));
     case HEARTH_TOUCH_KERNEL: return answer(memory::manager_next_touch(range, memory::Touch::kernel));
     case HEARTH_TOUCH_TRAP: return answer(memory::manager_next_touch(range, memory::Touch::trap));
     default: return answer(EINVAL);

@@ -373,6 +373,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.bubbles = read_word(in, Id::hearth_bubbles, kBubbleNames, 0);
   out.seats = read_word(in, Id::hearth_seats, kSeatNames, 0);
   out.rebalance = read_boolean(in, Id::hearth_rebalance, true);
+  out.next_touch = read_word(in, Id::hearth_next_touch, kNextTouchNames, 0);
   out.significance = static_cast<policy::Significance>(read_word(in, Id::hearth_significance, kSignificanceNames, 0));
   out.steal_threshold = static_cast<policy::Threshold>(read_word(in, Id::hearth_steal_threshold, kThresholdNames, 0));
   out.llc_locations = read_word(in, Id::hearth_location, kLocationNames, 0) != 0;

@@ -40,6 +40,7 @@ enum class Policy : std::uint8_t {
 #undef HEARTH_POLICY
 };
 inline constexpr std::string_view kSeatNames[] = {"llc", "node", "core"};
+inline constexpr std::string_view kNextTouchNames[] = {"announced", "kernel", "trap"};
 inline constexpr topology::Level kSeatLevels[] = {topology::llc_level, topology::node_level, topology::core_level};
 inline constexpr std::string_view kVicinityNames[] = {"all", "1", "4", "8", "16"};
 inline constexpr std::string_view kLocationNames[] = {"node", "llc"};
@@ -78,6 +79,7 @@ struct Settings {
   std::int32_t bubbles = 0;              // HEARTH_BUBBLES: an index of kBubbleNames
   std::int32_t seats = 0;                // HEARTH_SEATS: an index of kSeatNames
   bool rebalance = true;                 // HEARTH_REBALANCE
+  std::int32_t next_touch = 0;           // HEARTH_NEXT_TOUCH: an index of kNextTouchNames
   bool llc_locations = false;            // HEARTH_LOCATION: last-level caches instead of nodes
   const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null

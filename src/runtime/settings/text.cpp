@@ -93,6 +93,7 @@ bool write_hearth(TextWriter& text, const Settings& in, Id id) {
     case Id::hearth_bubbles: text.add(kBubbleNames[in.bubbles]); break;
     case Id::hearth_seats: text.add(kSeatNames[in.seats]); break;
     case Id::hearth_rebalance: text.add(in.rebalance ? "true" : "false"); break;
+    case Id::hearth_next_touch: text.add(kNextTouchNames[in.next_touch]); break;
     case Id::hearth_location: text.add(kLocationNames[in.llc_locations]); break;
     case Id::hearth_vicinity:
       for (std::size_t i = 0; i < std::size(kVicinities); ++i)
