@@ -4,9 +4,9 @@
 //
 // numa-test link=hearth topologies=8x1,4x4,holes compilers=gcc,clang,g++,clang++ seconds=300
 // numa-test name=caches link=hearth topologies=llcs HEARTH_LOCATION=llc seconds=300
-// numa-test name=huge-pages link=hearth topologies=8x1,4x4 huge-pages=always args=huge
-// numa-test name=refused link=hearth topologies=8x1 refuse=mbind,move_pages args=refused
-// numa-test name=balancing link=hearth topologies=8x1,4x4 balancing=on args=balancing
+// numa-test name=huge-pages link=hearth topologies=8x1,4x4,holes huge-pages=always args=huge
+// numa-test name=refused link=hearth topologies=8x1,4x4,holes refuse=mbind,move_pages args=refused
+// numa-test name=balancing link=hearth topologies=8x1,4x4,holes balancing=on args=balancing
 // numa-test name=cpuset link=hearth topologies=8x1 cpus=2-5 nodes=1-2 seconds=300
 #include <fcntl.h>
 #include <stdint.h>

@@ -2,9 +2,10 @@
 // handler before and after; a fork with marks; memory that is freed, mapped anew or moved under a mark; very many marks.
 //
 // numa-test link=hearth topologies=8x1,4x4,holes compilers=gcc,clang seconds=300
-// numa-test name=huge-pages link=hearth topologies=4x4 huge-pages=always seconds=300
-// numa-test name=refused link=hearth topologies=8x1 refuse=mbind,move_pages args=refused
-// numa-test name=many link=hearth topologies=8x1 args=many seconds=600
+// numa-test name=huge-pages link=hearth topologies=8x1,4x4,holes huge-pages=always seconds=300
+// numa-test name=refused link=hearth topologies=8x1,4x4,holes refuse=mbind,move_pages args=refused
+// numa-test name=by-environment link=hearth topologies=8x1,4x4,holes HEARTH_NEXT_TOUCH=trap args=environment
+// numa-test name=many link=hearth topologies=8x1,4x4,holes args=many seconds=600
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -198,6 +199,11 @@ int main(int argc, char** argv) {
     char* memory = map_units(2, kUnit);
     CHECK(hearth_mem_next_touch(memory, 2 * kUnit, HEARTH_TOUCH_TRAP) == 0);
     check_content(memory, 2 * kUnitPages);
+  } else if (strcmp(what, "environment") == 0) {
+    char* memory = map_units(2, kUnit);
+    CHECK(hearth_mem_next_touch(memory, 2 * kUnit, HEARTH_TOUCH_ANNOUNCED) == 0 && is_closed(memory));
+    check_content(memory, 2 * kUnitPages);
+    CHECK(!is_closed(memory));
   } else if (strcmp(what, "many") == 0) {
     check_many();
   } else {
