@@ -16,8 +16,7 @@ namespace {
 using placement::ByteRange;
 
 void on_announcement(ByteRange range) {
-  Thread* self = Thread::current_or_null();
-  if (self == nullptr || self->member == nullptr) return;
+  Thread* self = Thread::current();  // its first region may be the one that this is for
   if (is_attached_to_caller(self, range)) return move_announced_here(self, range);
   SaidHints* said = said_by(self->member);
   if (said == nullptr || said->announcements == SaidHints::kMost) return;  // it waits until somebody names it
