@@ -1,5 +1,5 @@
-// stream_times MODEL: how long streams and moves take by the simulator's rules (bench/papers/stream.h). Reads one JSON array of
-// phases; a phase is {"streams": [[node, [bytes, written, part on node 0, part on node 1, ...], ...], ...]} or
+// stream_times MODEL: how long streams and moves take by the simulator's rules (bench/papers/stream.h). Reads one JSON
+// array of phases; a phase is {"streams": [[node, [bytes, written, part on node 0, part on node 1, ...], ...], ...]} or
 // {"moves": [[bytes, from, to], ...], "touch": bool}. Writes an array of nanoseconds, one for each.
 #include <cstdio>
 

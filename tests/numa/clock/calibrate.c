@@ -1,5 +1,6 @@
-// How long memory takes: lines one after the other, read and written, for each pair of nodes; and streams of one thread, of one node's
-// threads, and of all, to memory at home, on the next node, and spread over all. For the laboratory that tells time (lab/clock.py).
+// How long memory takes: lines one after the other, read and written, for each pair of nodes; and streams of one thread,
+// of one node's threads, and of all, to memory at home, on the next node, and spread over all. For the laboratory that
+// tells time (lab/clock.py).
 //
 //   calibrate latency LINES | calibrate stream KIB_PER_THREAD
 //

@@ -340,13 +340,17 @@ def _time(options):
     def booted(seconds):
         parts.say(f"booted in {seconds:.1f} s")
 
+    def calibrated(lines):
+        written["calibration"] = lines
+        keep()
+        print(timed.calibration_table(lines), file=sys.stderr, flush=True)
+
     if not options.table:
-        if options.only.search("calibration"):
-            written["calibration"] = timed.calibrate(hearth, pace, on_boot=booted)
-            keep()
         timed.run([row for row in timed.ROWS if options.only.search(row.name)], hearth, pace, options.samples,
-                  options.compiler or forest.COMPILERS, options.way or forest.WAYS, on_boot=booted, on_measured=tell)
-    tables = timed.page(written["calibration"], written["results"], timed.predictions(hearth, timed.heaviest(written["results"])))
+                  options.compiler or forest.COMPILERS, options.way or forest.WAYS,
+                  calibrated if options.only.search("calibration") else None, on_boot=booted, on_measured=tell)
+    tables = timed.page(written["calibration"], written["results"], timed.predictions(hearth, timed.heaviest(written["results"])),
+                        timed.as_counted(hearth, written["results"]))
     print(tables, end="")
     if options.write_docs:
         data_page.write("timed", "Nested teams: how long they take", "tests/numa/run time --write-docs", "timed", tables)

@@ -9,7 +9,7 @@ import json
 import statistics
 import subprocess
 
-from . import clock, forest, machine, measure, parts
+from . import clock, forest, machine, matrix, measure, parts
 
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
 SIZE = 512 * 1024       # of a vector, per thread
@@ -49,6 +49,7 @@ ROWS = (
     _twisted(2, "all", "--when", "touch"),
     Row("Zones, 16 of sizes 1 : 20", "zones", ("--teams", 8, "--threads", 2, "--bytes", SIZE, "--passes", 2), ("zones",)),
 )
+ROW_OF = {row.name: row for row in ROWS}
 
 
 # ------------------------------------------------------------------------------------------------ the simulator's word
@@ -66,57 +67,84 @@ def _on(node):
     return [1 if node == other else 0 for other in range(TEAMS)]
 
 
-def _pass(vectors):
+def _pass(vectors, size=SIZE):
     """A phase in which every thread of every node uses vectors: (whether it is written, how many nodes away it is)."""
-    return {"streams": [[node, *([SIZE, int(written), *_on((node + away) % TEAMS)] for written, away in vectors)]
+    return {"streams": [[node, *([size, int(written), *_on((node + away) % TEAMS)] for written, away in vectors)]
                         for node in range(TEAMS) for _ in range(THREADS)]}
 
 
-def _moves(away):
+def _moves(away, size):
     """All threads fetch their parts of one vector at once, a call each."""
-    return {"moves": [[SIZE, (node + away) % TEAMS, node] for node in range(TEAMS) for _ in range(THREADS)]}
+    return {"moves": [[size, (node + away) % TEAMS, node] for node in range(TEAMS) for _ in range(THREADS)]}
 
 
-def _triad(a=0, b=0, c=0):
-    return _pass([(True, a), (False, b), (False, c)])
+def _bytes(vectors, size):
+    return vectors * size * TEAMS * THREADS
 
 
-def _mb(vectors, passes=1):
-    return vectors * SIZE * TEAMS * THREADS * passes
-
-
-def _zones(heaviest):
+def _zones(heaviest, size):
     """Rows of a zone are read and written; the heaviest node has so many times the mean, the others are alike."""
     loads = [heaviest] + [(TEAMS - heaviest) / (TEAMS - 1)] * (TEAMS - 1)
-    return {"streams": [[node, [SIZE * loads[node], 0, *_on(node)], [SIZE * loads[node], 1, *_on(node)]]
+    return {"streams": [[node, [size * loads[node], 0, *_on(node)], [size * loads[node], 1, *_on(node)]]
                         for node in range(TEAMS) for _ in range(THREADS)]}
 
 
-def predictions(hearth, heaviest=None):
+def _of_twisted(row, size, passes):
+    """(figure, bytes, ways to get there: phases with how often each)"""
+    c = 1 if row.remote == 3 else 0
+
+    def triad(a=0, b=0, c=0):
+        return _pass([(True, a), (False, b), (False, c)], size)
+
+    def after(moved, where):
+        return [(1, _moves(1, size))] * moved + [(passes, where)]
+
+    threads = after(0, triad(0, 0, 1 - c))  # what was at home is left behind
+    ways = {"stay": [after(0, triad(1, 1, c))], "threads": [threads], "mixed": [after(1, triad())], "all": [after(row.remote, triad())],
+            "written": [after(1, triad(0, 1, c))], "read": [after(1, triad(1, 0, c))]}
+    ways["choose"] = [way for plan in ways.values() for way in plan]
+    volume = _bytes(3, size) * passes
+    first = [("phase 1", volume, [after(0, triad())])] if row.plan == "stay" else []
+    return [*first, (row.figures[-1], volume, ways[row.plan])]
+
+
+def predictions(hearth, heaviest=None, size=SIZE, passes=PASSES):
     """By (row, figure): MB/s where threads and memory are as the row's title says. Of zones, where whole members of the outer team
     are dealt as evenly as can be, if it is known how evenly that is."""
-    found = {}
-    asked = []  # (row, figure, bytes, phases with how often each)
-
+    asked = []  # row, figure, bytes, ways to get there, of which the fastest counts
     for row in ROWS:
         if row.program in ("stream", "nested_stream"):
-            for name, reads in KERNELS.items():
-                asked.append((row.name, name, _mb(reads + 1), [(1, _pass([(True, 0)] + [(False, 0)] * reads))]))
+            asked += [(row.name, name, _bytes(reads + 1, size), [[(1, _pass([(True, 0)] + [(False, 0)] * reads, size))]])
+                      for name, reads in KERNELS.items()]
         elif row.program == "twisted_stream":
-            c = 1 if row.remote == 3 else 0
-            moved = {"stay": (), "threads": (), "written": (1,), "read": (1,), "mixed": (1,), "all": (1,) * row.remote}.get(row.plan)
-            if moved is None:  # the runtime chooses: threads, as the paper says, and with two vectors the third follows
-                moved = () if row.remote == 3 else (1,)
-            after = {"stay": _triad(1, 1, c), "written": _triad(0, 1, c), "read": _triad(1, 0, c)}.get(row.plan, _triad())
-            if row.plan == "stay":
-                asked.append((row.name, "phase 1", _mb(3, PASSES), [(PASSES, _triad())]))
-            asked.append((row.name, row.figures[-1], _mb(3, PASSES), [(1, _moves(away)) for away in moved] + [(PASSES, after)]))
+            asked += [(row.name, *one) for one in _of_twisted(row, size, passes)]
         elif heaviest is not None:
-            asked.append((row.name, "zones", _mb(2), [(1, _zones(heaviest))]))
-    times = iter(simulate(hearth, [phase for *_, phases in asked for _, phase in phases]))
-    for row, figure, volume, phases in asked:
-        found[row, figure] = 1e3 * volume / sum(count * next(times) for count, _ in phases)
-    return found
+            asked.append((row.name, "zones", _bytes(2, size), [[(1, _zones(heaviest, size))]]))
+    times = iter(simulate(hearth, [phase for *_, ways in asked for way in ways for _, phase in way]))
+    return {(row, figure): 1e3 * volume / min(sum(count * next(times) for count, _ in way) for way in ways)
+            for row, figure, volume, ways in asked}
+
+
+def as_counted(hearth, results):
+    """By (row, figure, compiler, way): MB/s, the median of the processes, with threads and lines where they were counted. A region's
+    matrix stands for each of its figures; the threads of a node share its lines."""
+    mix = {"copy": 1, "scale": 1, "add": 2, "triad": 2, "phase 2": 2, "zones": 1}  # what is read beside the vector that is written
+    asked = [(one, figure) for one in results for figure in one["figures"]
+             if figure in mix and ROW_OF[one["row"]].plan in ("", "stay")]
+    phases = []
+    for one, figure in asked:
+        all_lines = sum(map(sum, one["memory"]))
+        streams = []
+        for node, lines in enumerate(one["memory"]):
+            homes = [count / max(1, sum(lines)) for count in lines]
+            volume = SIZE * TEAMS * sum(lines) / all_lines  # of one vector, by each of the node's threads
+            streams += [[node, [volume, 1, *homes], *([[volume, 0, *homes]] * mix[figure])] for _ in range(THREADS) if volume]
+        phases.append({"streams": streams})
+    found = {}
+    for (one, figure), ns in zip(asked, simulate(hearth, phases) if phases else []):
+        key = (one["row"], figure, one["compiler"], one["way"])
+        found.setdefault(key, []).append(1e3 * _bytes(1 + mix[figure], SIZE) / ns)
+    return {key: statistics.median(values) for key, values in found.items()}
 
 
 # ------------------------------------------------------------------------------------------------ the programs
@@ -141,33 +169,38 @@ def measured(row, compiler, way, pace, result):
     memory = region["memory"]
     return {"row": row.name, "compiler": compiler, "way": way, "dilation": pace.dilation,
             "figures": {name: 1e3 * one["bytes"] * pace.dilation / one["ns"][0] for name, one in said["rows"].items()},
-            "local": sum(memory[node][node] for node in range(len(memory))) / max(1, sum(map(sum, memory))),
+            "local": matrix.Matrix(way, memory).local_share, "memory": memory,
             "late": max(map(clock.late_share, result.regions)), "heaviest": said.get("lpt"), "pages": sum(region["pages"]), "calls": sum(region["calls"])}
 
 
-def run(rows, hearth, pace, samples, compilers, ways, on_boot=None, on_measured=None):
+def run(rows, hearth, pace, samples, compilers, ways, calibrated=None, on_boot=None, on_measured=None):
+    """All in one boot. With `calibrated`, which gets the lines of its table, the calibration comes first."""
     plan = [(row, compiler, way) for _ in range(samples) for row in rows for compiler in compilers for way in ways
             if way in row.ways and compiler in row.compilers]
+    first = calibration_jobs() if calibrated else []
     results = []
 
     def take(result):
-        results.append(measured(*plan[len(results)], pace, result))
-        if on_measured:
-            on_measured(results[-1], result.seconds)
+        results.append(result)
+        if len(results) > len(first):
+            on_measured(measured(*plan[len(results) - len(first) - 1], pace, result), result.seconds)
+        elif len(results) == len(first):
+            calibrated(calibration(hearth, pace, *results))
 
-    if plan:
-        clock.run([job(*one, hearth) for one in plan], pace, on_boot=on_boot, on_result=take)
-    return results
+    if first or plan:
+        clock.run([*first, *(job(*one, hearth) for one in plan)], pace, on_boot=on_boot, on_result=take)
 
 
 # ------------------------------------------------------------------------------------------------ the calibration
 
-def calibrate(hearth, pace, on_boot=None):
-    """Lines of the table: chases for each distance, streams for each situation; inside the machine and by the model."""
+def calibration_jobs():
     program = parts.program(parts.NUMA / "clock" / "calibrate.c", "gcc", ["-lnuma", "-lpthread"], name="clock-calibrate")
-    jobs = [machine.Job(kind, [program, kind, size, TEAMS, THREADS], limit_s=900)
+    return [machine.Job(kind, [program, kind, size, TEAMS, THREADS], limit_s=900)
             for kind, size in (("latency", LINES), ("stream", SIZE // 1024))]
-    chases, streams = clock.run(jobs, pace, on_boot=on_boot)
+
+
+def calibration(hearth, pace, chases, streams):
+    """Lines of the table: chases for each distance, streams for each situation; inside the machine and by the model."""
     for result in (chases, streams):
         if result.status:
             measure.refuse(result, f"exit status {result.status}")
@@ -227,8 +260,9 @@ def _cell(values):
 
 
 def table(results, predicted):
-    text = ["| program | figure | build | stock runtime | best settings | Hearth | by best | simulator | off | late |",
-            "|---|---|---|--:|--:|--:|--:|--:|--:|--:|"]
+    tells_late = any("late" in one for one in results)
+    text = ["| program | figure | build | stock runtime | best settings | Hearth | by best | simulator | off |" + " late |" * tells_late,
+            "|---|---|---|--:|--:|--:|--:|--:|--:|" + "--:|" * tells_late]
     for row in ROWS:
         for figure in row.figures:
             for compiler in forest.COMPILERS:
@@ -241,15 +275,31 @@ def table(results, predicted):
                 wanted = predicted.get((row.name, figure))
                 off = f"{100 * (statistics.median(ours) / wanted - 1):+.0f} %" if ours and wanted else "–"
                 cells = [row.name, figure, compiler, *(_cell(by_way[way]) for way in forest.WAYS), by_best,
-                         f"{wanted:.0f}" if wanted else "–", off, f"{100 * _late(results, row.name, compiler):.0f} %"]
+                         f"{wanted:.0f}" if wanted else "–", off]
+                cells += [f"{100 * _late(results, row.name, compiler):.0f} %"] if tells_late else []
                 text.append("| " + " | ".join(cells) + " |")
     return "\n".join(text) + "\n"
 
 
-def page(calibration, results, predicted):
+def counted_table(results, counted):
+    text = ["| program | figure | build | | in the machine | simulator | off |", "|---|---|---|---|--:|--:|--:|"]
+    for (row, figure, compiler, way), wanted in sorted(counted.items(), key=lambda one: _place(*one[0])):
+        value = statistics.median(_values(results, row, figure, compiler, way))
+        text.append(f"| {row} | {figure} | {compiler} | {way} | {value:.0f} | {wanted:.0f} | {100 * (value / wanted - 1):+.0f} % |")
+    return "\n".join(text) + "\n"
+
+
+def _place(row, figure, compiler, way):
+    known = ROW_OF[row]
+    return ROWS.index(known), known.figures.index(figure), forest.COMPILERS.index(compiler), forest.WAYS.index(way)
+
+
+def page(calibration, results, predicted, counted):
     text = ["### Calibration", "", calibration_table(calibration)] if calibration else []
     if results:
-        samples = len(_values(results, results[0]["row"], next(iter(results[0]["figures"])), results[0]["compiler"], results[0]["way"]))
+        counts = sorted({len(_values(results, one["row"], next(iter(one["figures"])), one["compiler"], one["way"])) for one in results})
+        samples = " or ".join(map(str, counts))
         text += ["### Programs", "", f"MB/s of the modelled machine: medians of {samples} processes (smallest–largest).", "",
-                 table(results, predicted)]
+                 table(results, predicted), "### With threads and memory where they were counted", "",
+                 counted_table(results, counted)]
     return "\n".join(text) + "\n"

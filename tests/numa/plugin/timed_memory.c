@@ -145,7 +145,8 @@ static void pass(struct clock* clock, double ps) {
   if (clock->at > clock->look_again_at) keep_pace(clock);
 }
 
-// Returns when so many lines that are asked for at `when` have been served. What has not been used within the window is lost.
+// Returns when so many lines that are asked for at `when` have been served. Capacity that was not used two windows ago
+// is lost.
 static int64_t serve(struct bucket* bucket, int64_t when, double lines) {
   int64_t cost = (int64_t)(lines * bucket->line_ns);
   int64_t busy = atomic_load_explicit(&bucket->busy_until, memory_order_relaxed);
