@@ -32,6 +32,7 @@ constexpr int kThreshold = 400;
 constexpr unsigned kLargeModule = 60000;  // instructions; from here on the compiler's own threshold
 constexpr unsigned kMostCallers = 48;
 constexpr unsigned kMostInstructions = 1500;
+constexpr const char* kEnds[] = {"_ZSt9terminatev", "_ZSt11__terminatev", "abort", "__assert_fail", "llvm.trap"};
 
 bool calls_itself(llvm::Function* function, const std::set<llvm::Function*>& recursive) {
   return recursive.count(function) != 0;
@@ -107,6 +108,42 @@ void forget_unwinding(llvm::Module& module) {
     if (!function.isDeclaration()) llvm::removeUnreachableBlocks(function);
 }
 
+/// Does this block do nothing but end the program?
+bool only_ends(const llvm::BasicBlock& block) {
+  if (!llvm::isa<llvm::UnreachableInst>(block.getTerminator())) return false;
+  for (const llvm::Instruction& instruction : block) {
+    if (instruction.isTerminator() || instruction.isDebugOrPseudoInst()) continue;
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    const llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
+    if (callee == nullptr) return false;
+    bool ends = false;
+    for (const char* name : kEnds) ends = ends || callee->getName() == name;
+    if (!ends) return false;
+  }
+  return true;
+}
+
+/// Branches to std::terminate() and abort() are not taken: nothing happens behind them, and a loop with one more way out
+/// has a number of rounds that nobody can tell (`threads[i] = std::thread(…)` asks each time whether one is running).
+void forget_ends(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    bool changed = false;
+    for (llvm::BasicBlock& block : function) {
+      auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+      if (branch == nullptr || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
+      for (unsigned side = 0; side < 2 && branch != nullptr; ++side) {
+        if (!only_ends(*branch->getSuccessor(side))) continue;
+        branch->getSuccessor(side)->removePredecessor(&block);
+        llvm::BranchInst::Create(branch->getSuccessor(1 - side), branch->getIterator());
+        branch->eraseFromParent();
+        branch = nullptr;
+        changed = true;
+      }
+    }
+    if (changed) llvm::removeUnreachableBlocks(function);
+  }
+}
+
 llvm::FunctionPassManager scalar_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -127,9 +164,8 @@ int tag_creations(llvm::Module& module) {
       if (call == nullptr || creator_called(*call) == nullptr) continue;
       std::string key = function.getName().str() + "#" + std::to_string(position++);
       if (function.hasLocalLinkage()) key = module.getSourceFileName() + ":" + key;
-      llvm::LLVMContext& context = module.getContext();
-      if (call->getMetadata(kTag) == nullptr)
-        call->setMetadata(kTag, llvm::MDNode::get(context, llvm::MDString::get(context, key)));
+      // An attribute, since inlining into a place with a handler makes a new call, which keeps no metadata.
+      if (!call->hasFnAttr(kTag)) call->addFnAttr(llvm::Attribute::get(module.getContext(), kTag, key));
       call->addFnAttr(llvm::Attribute::NoMerge);
       ++count;
     }
@@ -138,16 +174,14 @@ int tag_creations(llvm::Module& module) {
 }
 
 std::string creation_tag(const llvm::CallBase& call) {
-  const llvm::MDNode* node = call.getMetadata(kTag);
-  if (node == nullptr || node->getNumOperands() != 1) return {};
-  const auto* text = llvm::dyn_cast<llvm::MDString>(node->getOperand(0));
-  return text == nullptr ? std::string() : text->getString().str();
+  return call.getFnAttr(kTag).getValueAsString().str();
 }
 
 void prepare(llvm::Module& module, bool whole) {
   tag_creations(module);
   allow_everything(module);
   forget_unwinding(module);
+  forget_ends(module);
   if (whole) llvm::internalizeModule(module, [](const llvm::GlobalValue& value) { return value.getName() == "main"; });
   inline_wrappers(module);
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 
@@ -56,6 +56,7 @@ class Sharing {
   bool ignored(int object) const;
   bool handed_over(const Creation& creation, int object) const;
   bool counts(int older, int younger, const Access& theirs, const Access& ours) const;
+  bool reaches(const llvm::Instruction* from, const llvm::Instruction* to, const llvm::BasicBlock* cut) const;
   bool may_follow(const Creation& creation, const Access& access, const Access& ours) const;
   bool after_join(const Creation& creation, const Access& access) const;
   bool joined_before(int first, int second) const;
@@ -69,6 +70,8 @@ class Sharing {
   Walk& walk_;
   Program& program_;
   std::vector<ByObject> accesses_;
+  mutable std::map<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>, std::set<const llvm::BasicBlock*>>
+      behind_;                            // the blocks that one leads to, but for those behind the other
   std::map<int, std::set<int>> escaped_;  // by node: its own objects that others reach
   std::map<std::tuple<int, int, int>, std::size_t> edge_of_;
 };
@@ -101,6 +104,23 @@ const Creation& Sharing::step_from(int above, int below) const {
   return walk_.creations()[node];
 }
 
+/// Is there a way from the one to the other that does not pass `cut`? LLVM's own search gives up after 32 blocks.
+bool Sharing::reaches(const llvm::Instruction* from, const llvm::Instruction* to, const llvm::BasicBlock* cut) const {
+  if (from->getParent() == to->getParent() && from->comesBefore(to)) return true;
+  const auto [place, is_new] = behind_.try_emplace({from->getParent(), cut});
+  std::set<const llvm::BasicBlock*>& behind = place->second;
+  if (is_new) {
+    std::vector<const llvm::BasicBlock*> todo{from->getParent()};
+    while (!todo.empty()) {
+      const llvm::BasicBlock* block = todo.back();
+      todo.pop_back();
+      for (const llvm::BasicBlock* next : llvm::successors(block))
+        if (next != cut && behind.insert(next).second) todo.push_back(next);
+    }
+  }
+  return behind.count(to->getParent()) != 0;
+}
+
 /// Can this access of the creating thread come after the creation?
 bool Sharing::may_follow(const Creation& creation, const Access& access, const Access& ours) const {
   Context* where = nullptr;
@@ -108,7 +128,6 @@ bool Sharing::may_follow(const Creation& creation, const Access& access, const A
   if (!common(access.context, access.instruction, creation.context, creation.call, where, touching, creating))
     return true;
   if (touching == creating) return where->in_loop;
-  auto& dominators = walk_.analyses().getResult<llvm::DominatorTreeAnalysis>(*where->function);
   auto& loops = walk_.analyses().getResult<llvm::LoopAnalysis>(*where->function);
   // What belongs to one iteration is prepared, used and read in that iteration: the way back to the next does
   // not count.
@@ -117,12 +136,11 @@ bool Sharing::may_follow(const Creation& creation, const Access& access, const A
          loop = loop->getParentLoop()) {
       if (loop->getHeader() != access.where.loop || !loop->contains(touching)) continue;
       if (touching->getParent() == creating->getParent()) return creating->comesBefore(touching);
-      llvm::SmallPtrSet<llvm::BasicBlock*, 1> cut{loop->getHeader()};
       if (creating->getParent() == loop->getHeader()) return touching->getParent() != loop->getHeader();
-      return llvm::isPotentiallyReachable(creating, touching, &cut, &dominators, nullptr);
+      return reaches(creating, touching, loop->getHeader());
     }
   }
-  return llvm::isPotentiallyReachable(creating, touching, nullptr, &dominators, &loops);
+  return reaches(creating, touching, nullptr);
 }
 
 bool Sharing::after_join(const Creation& creation, const Access& access) const {

@@ -49,7 +49,7 @@ bool retries(const llvm::Loop& loop, llvm::CallBase& call) {
 
 /// Does the body run once at most?
 bool runs_once(const llvm::Loop& loop, const llvm::BasicBlock* place, llvm::ScalarEvolution& evolution) {
-  const auto* back = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getBackedgeTakenCount(&loop));
+  const auto* back = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getConstantMaxBackedgeTakenCount(&loop));
   if (back == nullptr) return false;
   const std::uint64_t taken = back->getAPInt().getLimitedValue(100);
   const bool tested_first = loop.isLoopExiting(loop.getHeader()) && place != loop.getHeader();

@@ -310,7 +310,7 @@ Symbolic::Maybe Symbolic::of_value(llvm::Value* value, Context* context, bool up
       return creation_.argument == nullptr ? std::nullopt : again(creation_.argument, creation_.context);
     if (context->parent == nullptr || context->call == nullptr || context->call->arg_size() <= argument->getArgNo())
       return context->thread == node_ ? std::nullopt : Maybe(symbol(name_of_value(value)));
-    if (context->call->getCalledFunction() != context->function) return std::nullopt;
+    if (!context->same_arguments) return std::nullopt;
     return again(context->call->getArgOperand(argument->getArgNo()), context->parent);
   }
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);

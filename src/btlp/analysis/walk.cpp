@@ -187,8 +187,9 @@ Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee
     found->arguments.resize(callee->arg_size());
     ++contexts_of_thread_[from->thread];
     if (crowded) merged.emplace(callee, found);
-  } else if (found->function == callee && found->parent != from) {
-    found->in_loop = true;  // recursion, or many callers in one
+  } else {
+    found->same_arguments = false;
+    if (found->parent != from) found->in_loop = true;  // recursion, or many callers in one
   }
   from->callees.emplace(key, found);
   return found;

@@ -22,6 +22,7 @@
 
 namespace llvm {
 class CallBase;
+class ExtractValueInst;
 class Function;
 class Instruction;
 class Loop;
@@ -41,6 +42,7 @@ struct Context {
   llvm::CallBase* call = nullptr;  // in the parent
   int thread = 0;
   bool in_loop = false;  // a call on the way here is in a loop
+  bool same_arguments = true;  // those of `call`, one by one: no callback, no second caller
   double frequency = 1;  // per run of the thread's routine
   int depth = 0;
   std::vector<Pointers> arguments;
@@ -76,6 +78,7 @@ struct Creation {
   std::vector<llvm::CallBase*> joins;      // where somebody waits for it
   std::vector<Context*> join_contexts;
   bool hands_over = false;   // the argument is the thread's alone from here on: the C++ libraries' own objects
+  llvm::Function* callable = nullptr;  // a C++ thread's, where one creation starts several; null: it starts one
   bool result_read = false;  // a join asks for what the routine returned
 };
 
@@ -128,10 +131,13 @@ class Walk {
   void join(Context* context, llvm::CallBase& call, llvm::StringRef name);
   void touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep, double frequency);
   void start_thread(Context* context, llvm::CallBase& call, const Creator& creator);
+  std::vector<llvm::Function*> callables_of(const Creator& creator, llvm::Function* routine, const Pointers& argument);
   void start_routine(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
-                     const Pointers& argument);
+                     const Pointers& argument, llvm::Function* callable);
+  bool is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointers& whole) const;
   Pointers routines_of_state(const Pointers& state);
-  int node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine);
+  int node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
+               llvm::Function* callable);
 
   // sites.cpp
   bool in_loop(Context* context, llvm::CallBase& call, const llvm::BasicBlock*& header);

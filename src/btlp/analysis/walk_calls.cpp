@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kMostNodes = 400;
 constexpr std::int64_t kRunOffset = 16;  // of _M_run in the table that a std::thread::_State's first word points to
+constexpr const char* kProxy = "__thread_proxy";  // libc++'s routine of all its threads
+constexpr std::int64_t kWord = 8, kLastPlace = 96;  // of what std::thread hands over
 constexpr const char* kOnceCall = "_ZSt11__once_call";
 
 std::int64_t bytes_of(llvm::Value* length) {
@@ -105,11 +107,15 @@ void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
       if (function->getName() != "__once_proxy" || once == nullptr) continue;
       for (const Pointer& each : memory_.load(Pointer{.object = memory_.object(once, context->thread)}, 8)) {
         auto* left = llvm::dyn_cast_or_null<llvm::Function>(const_cast<llvm::Value*>(memory_[each.object].value));
-        if (left != nullptr && !left->isDeclaration()) walk_context(enter(context, &call, left, frequency));
+        if (left == nullptr || left->isDeclaration()) continue;
+        Context* inner = enter(context, &call, left, frequency);
+        inner->same_arguments = false;
+        walk_context(inner);
       }
       continue;
     }
     Context* inner = enter(context, &call, function, frequency);
+    inner->same_arguments = false;
     for (Pointers& argument : inner->arguments) grown_ = argument.insert(others) || grown_;
     walk_context(inner);
   }
@@ -220,19 +226,43 @@ void Walk::start_thread(Context* context, llvm::CallBase& call, const Creator& c
     const Object& object = memory_[pointer.object];
     if (object.kind == Kind::function) {
       known = true;
-      start_routine(context, call, creator, llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)),
-                    argument);
+      auto* routine = llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value));
+      const std::vector<llvm::Function*> callables = callables_of(creator, routine, argument);
+      for (llvm::Function* callable : callables) start_routine(context, call, creator, routine, argument, callable);
+      if (callables.empty()) start_routine(context, call, creator, routine, argument, nullptr);
     } else if (object.kind == Kind::unknown || object.kind == Kind::foreign) {
-      start_routine(context, call, creator, nullptr, argument);
+      start_routine(context, call, creator, nullptr, argument, nullptr);
       known = true;
     }
   }
-  if (!known && collecting_) start_routine(context, call, creator, nullptr, argument);
+  if (!known && collecting_) start_routine(context, call, creator, nullptr, argument, nullptr);
+}
+
+/// What a C++ thread calls, when its creation hands over one of several functions (`std::thread(table[i])`): each is a
+/// thread of its own. One function, or a callable that is no pointer, is told by the routine already: nothing.
+std::vector<llvm::Function*> Walk::callables_of(const Creator& creator, llvm::Function* routine,
+                                                const Pointers& argument) {
+  const bool state = creator.shape == Shape::state;
+  if (!state && !routine->getName().contains(kProxy)) return {};
+  std::map<std::int64_t, std::vector<llvm::Function*>> found;  // by their place in the tuple
+  for (const Pointer& tuple : argument)
+    for (std::int64_t at = kWord; at <= kLastPlace; at += kWord)
+      for (const Pointer& pointer : memory_.load(tuple.moved(at), kWord)) {
+        const Object& object = memory_[pointer.object];
+        if (object.kind != Kind::function) continue;
+        auto* function = llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value));
+        auto& here = found[at];
+        if (std::find(here.begin(), here.end(), function) == here.end()) here.push_back(function);
+      }
+  if (found.empty()) return {};
+  // libstdc++ lays the callable behind its arguments, libc++ before them.
+  const auto& callables = state ? found.rbegin()->second : found.begin()->second;
+  return callables.size() > 1 ? callables : std::vector<llvm::Function*>();
 }
 
 void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
-                         const Pointers& argument) {
-  const int number = node_for(context, call, creator, routine);
+                         const Pointers& argument, llvm::Function* callable) {
+  const int number = node_for(context, call, creator, routine, callable);
   Creation& creation = creations_[number];
   Pointers handle;
   handle.insert(Pointer{.object = memory_.handle_of(number)});
@@ -264,7 +294,8 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
   }
 }
 
-int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine) {
+int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
+                   llvm::Function* callable) {
   const std::string tag = creation_tag(call);
   const std::string name = routine == nullptr ? "?" : routine->getName().str();
   Node node;
@@ -272,13 +303,23 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   // A thread that creates its own kind at the same place: one node stands for all generations.
   for (int above = context->thread; above > 0; above = program_.nodes[above].creator)
     if (program_.nodes[above].site == tag && program_.nodes[above].place == node.place &&
-        creations_[above].routine == routine && routine != nullptr) {
+        creations_[above].routine == routine && creations_[above].callable == callable && routine != nullptr) {
       program_.nodes[above].in_loop = program_.nodes[above].many = true;
       program_.nodes[context->thread].creates = true;
       return above;
     }
   std::string key = std::to_string(context->thread) + "|" + tag + "|" + name;
   key += "|" + (program_.nodes.size() < kMostNodes ? node.place : std::to_string(node.line));
+  if (callable != nullptr) {
+    const auto alone = node_of_key_.find(key);
+    key += "|" + callable->getName().str();
+    if (alone != node_of_key_.end()) {  // an earlier round knew of one function only
+      const int first = alone->second;
+      node_of_key_.erase(alone);
+      creations_[first].callable = callable;
+      node_of_key_[key] = first;
+    }
+  }
   const llvm::BasicBlock* loop = nullptr;
   const bool looped = in_loop(context, call, loop);
   const auto known = node_of_key_.find(key);
@@ -301,7 +342,8 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   creation.context = context;
   creation.loop = loop;
   creation.routine = routine;
-  creation.hands_over = creator.shape == Shape::state || name.find("__thread_proxy") != std::string::npos;
+  creation.callable = callable;
+  creation.hands_over = creator.shape == Shape::state || name.find(kProxy) != std::string::npos;
   if (creator.shape == Shape::function) creation.argument = call.getArgOperand(creator.argument);
   creations_.push_back(creation);
   roots_.emplace_back();

@@ -112,6 +112,15 @@ Pointers Walk::fresh(Context* context, llvm::Instruction* allocation) {
   return result;
 }
 
+/// The second word of a pointer to a member function: how far the object that it is called for lies behind its own start.
+bool Walk::is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointers& whole) const {
+  const auto* pair = llvm::dyn_cast<llvm::StructType>(extract.getAggregateOperand()->getType());
+  if (pair == nullptr || pair->getNumElements() != 2 || !pair->getElementType(1)->isIntegerTy(64)) return false;
+  if (extract.getNumIndices() != 1 || extract.getIndices()[0] != 1 || whole.empty()) return false;
+  return std::all_of(whole.begin(), whole.end(),
+                     [&](const Pointer& each) { return memory_[each.object].kind == Kind::function; });
+}
+
 Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
   Pointers result;
   if (llvm::isa<llvm::AllocaInst>(instruction)) return fresh(context, instruction);
@@ -166,8 +175,10 @@ Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
     result.insert(value_of(context, select->getFalseValue()));
     return result;
   }
-  if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(instruction))
-    return value_of(context, extract->getAggregateOperand());
+  if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(instruction)) {
+    const Pointers whole = value_of(context, extract->getAggregateOperand());
+    return is_shift_of_this(*extract, whole) ? Pointers() : whole;
+  }
   if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(instruction)) {
     result.insert(value_of(context, insert->getAggregateOperand()));
     result.insert(value_of(context, insert->getInsertedValueOperand()));
@@ -246,6 +257,14 @@ Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
         }))
       return result;
   }
+  if (variable.size() == 1 && fixed == 0)
+    if (auto* shift = llvm::dyn_cast<llvm::ExtractValueInst>(variable.begin()->first);
+        shift != nullptr && is_shift_of_this(*shift, value_of(context, shift->getAggregateOperand()))) {
+      // The shifted object is a part of the same element, so what belongs to one iteration still does.
+      for (const Pointer& pointer : bases)
+        result.insert(pointer.loop != nullptr ? pointer : pointer.anywhere());
+      return result;
+    }
   if (variable.empty()) {
     for (const Pointer& pointer : bases) result.insert(pointer.moved(fixed));
     return result;
@@ -298,6 +317,9 @@ std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* v
     else
       complete = false;
   }
+  if (llvm::Function* callable = creations_[context->thread].callable;
+      callable != nullptr && std::find(found.begin(), found.end(), callable) != found.end())
+    found = {callable};
   if (found.empty()) complete = false;
   // Of many functions, those that the call can be meant for.
   if (found.size() > 1)
