@@ -104,6 +104,18 @@ class WholePrograms(Shop):
         self.assertIn("bad.bc", result.stderr)
 
 
+    def test_bitcode_of_another_llvm_gets_one_line(self):
+        self.write("two.c", TWO)
+        self.run_it("clang-19", "-c", "-emit-llvm", "two.c", "-o", "two.bc")
+        data = bytearray((self.folder / "two.bc").read_bytes())
+        data[28] |= 8  # the format's epoch, 0 so far: 1
+        (self.folder / "two.bc").write_bytes(data)
+        result = self.run_it(BUILD / "lib/hearth/hearth-ld", "--analyse", "balanced", "whole", "-", "two.bc", good=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        self.assertRegex(result.stderr, "two.bc: bitcode that LLVM 19 cannot read: .*epoch")
+
+
 class DropIn(Shop):
     def test_the_object_has_no_lines_that_nobody_asked_for(self):
         self.write("two.c", TWO)

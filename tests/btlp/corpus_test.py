@@ -96,26 +96,33 @@ def one(build, folder, program, level, stdlib, ready):
 
 def measure(given, folder, programs):
     """{(interface, library, level, mode, view): (right, total)}"""
+    pool = concurrent.futures.ThreadPoolExecutor(given.jobs)
+    try:
+        return measure_in(pool, given, folder, programs)
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C, what waits is not begun
+
+
+def measure_in(pool, given, folder, programs):
     totals = {}
-    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for level in given.levels.split(","):
-            for stdlib in given.stdlib.split(","):
-                # C programs know no C++ library: they are compiled once for each level.
-                chosen = [each for each in programs if each[1].endswith(".cpp") or stdlib == given.stdlib.split(",")[0]]
-                ready = headers(given.build, folder, level, stdlib) if any(each[1].endswith(".cpp") for each in chosen) else None
-                work = [(each, pool.submit(one, given.build, folder, each, level, stdlib, ready if each[1].endswith(".cpp") else None))
-                        for each in chosen]
-                for number, (program, future) in enumerate(work):
-                    if sys.stderr.isatty():
-                        print(f"\r-{level} {stdlib}: {number + 1} of {len(work)} ", end="", file=sys.stderr, flush=True)
-                    library = stdlib if program[1].endswith(".cpp") else "-"
-                    for (mode, view), verdicts in future.result().items():
-                        key = (program[0].rsplit("_", 1)[1], library, level, mode, view)
-                        right, total = totals.get(key, (0, 0))
-                        totals[key] = right + sum(good for good, _ in verdicts), total + len(verdicts)
-                        for good, what in verdicts:
-                            if not good:
-                                print(f"{program[0]} {library} -{level} {mode} {view}: {what}", flush=True)
+    for level in given.levels.split(","):
+        for stdlib in given.stdlib.split(","):
+            # C programs know no C++ library: they are compiled once for each level.
+            chosen = [each for each in programs if each[1].endswith(".cpp") or stdlib == given.stdlib.split(",")[0]]
+            ready = headers(given.build, folder, level, stdlib) if any(each[1].endswith(".cpp") for each in chosen) else None
+            work = [(each, pool.submit(one, given.build, folder, each, level, stdlib, ready if each[1].endswith(".cpp") else None))
+                    for each in chosen]
+            for number, (program, future) in enumerate(work):
+                if sys.stderr.isatty():
+                    print(f"\r-{level} {stdlib}: {number + 1} of {len(work)} ", end="", file=sys.stderr, flush=True)
+                library = stdlib if program[1].endswith(".cpp") else "-"
+                for (mode, view), verdicts in future.result().items():
+                    key = (program[0].rsplit("_", 1)[1], library, level, mode, view)
+                    right, total = totals.get(key, (0, 0))
+                    totals[key] = right + sum(good for good, _ in verdicts), total + len(verdicts)
+                    for good, what in verdicts:
+                        if not good:
+                            print(f"{program[0]} {library} -{level} {mode} {view}: {what}", flush=True)
     return totals
 
 
@@ -182,4 +189,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("\ncorpus_test.py: stopped")
