@@ -65,6 +65,11 @@ class Clock(unittest.TestCase):
         counted = timed.counted_table(results, {("Nested-STREAM", "triad", "gcc", "hearth"): 8800})
         self.assertIn("| Nested-STREAM | triad | gcc | hearth | 8800 | 8800 | +0 % |", counted)
 
+    def test_a_guest_whose_clock_is_wrong_is_put_right_by_the_host_s(self):
+        said = "".join(f'{{"node":0,"home":{home},"read_ns":{300 * (home + 1)},"write_ns":1}}\n' for home in range(3))
+        regions = [{"host_ns": 150 * (1 + region // 2) * timed.LINES} for region in range(6)]
+        self.assertEqual(timed.clock_rate(result(out=said, regions=regions)), 2)
+
     def test_predictions_ask_for_what_each_row_says(self):
         asked = []
 

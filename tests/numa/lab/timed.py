@@ -160,7 +160,7 @@ def job(row, compiler, way, hearth):
     return machine.Job(f"{row.name}, {compiler}, {way}", words, environment, limit_s=400)
 
 
-def measured(row, compiler, way, pace, result):
+def measured(row, compiler, way, pace, rate, result):
     """One process: figures in MB/s, what was local, and how late the machine was."""
     if result.status:
         measure.refuse(result, "no end" if result.timed_out else f"exit status {result.status}")
@@ -168,26 +168,27 @@ def measured(row, compiler, way, pace, result):
     region = result.regions[-1]
     memory = region["memory"]
     return {"row": row.name, "compiler": compiler, "way": way, "dilation": pace.dilation,
-            "figures": {name: 1e3 * one["bytes"] * pace.dilation / one["ns"][0] for name, one in said["rows"].items()},
+            "figures": {name: 1e3 * one["bytes"] * pace.dilation * rate / one["ns"][0] for name, one in said["rows"].items()},
             "local": matrix.Matrix(way, memory).local_share, "memory": memory,
             "late": max(map(clock.late_share, result.regions)), "heaviest": said.get("lpt"), "pages": sum(region["pages"]), "calls": sum(region["calls"])}
 
 
 def run(rows, hearth, pace, samples, compilers, ways, calibrated=None, on_boot=None, on_measured=None):
-    """All in one boot. With `calibrated`, which gets the lines of its table, the calibration comes first."""
+    """All in one boot. A chase comes first, for the rate of the clock; with `calibrated`, which gets the lines of its table, the whole
+    calibration does."""
     plan = [(row, compiler, way) for _ in range(samples) for row in rows for compiler in compilers for way in ways
             if way in row.ways and compiler in row.compilers]
-    first = calibration_jobs() if calibrated else []
+    first = calibration_jobs() if calibrated else calibration_jobs()[:1]
     results = []
 
     def take(result):
         results.append(result)
         if len(results) > len(first):
-            on_measured(measured(*plan[len(results) - len(first) - 1], pace, result), result.seconds)
-        elif len(results) == len(first):
+            on_measured(measured(*plan[len(results) - len(first) - 1], pace, clock_rate(results[0]), result), result.seconds)
+        elif calibrated and len(results) == len(first):
             calibrated(calibration(hearth, pace, *results))
 
-    if first or plan:
+    if calibrated or plan:
         clock.run([*first, *(job(*one, hearth) for one in plan)], pace, on_boot=on_boot, on_result=take)
 
 
@@ -199,8 +200,18 @@ def calibration_jobs():
             for kind, size in (("latency", LINES), ("stream", SIZE // 1024))]
 
 
+def clock_rate(chases):
+    """Seconds of the guest's clock in one of the host's. The kernel finds out at boot how fast its clock ticks, and on a busy host it
+    is wrong, once by 3.6; from then on the rate is constant. A chase is all that its region has."""
+    if chases.status:
+        measure.refuse(chases, f"exit status {chases.status}")
+    said = [json.loads(line)["read_ns"] for line in chases.out.splitlines()]
+    return statistics.median(ns * LINES / region["host_ns"] for ns, region in zip(said, chases.regions[::2]))
+
+
 def calibration(hearth, pace, chases, streams):
     """Lines of the table: chases for each distance, streams for each situation; inside the machine and by the model."""
+    rate = clock_rate(chases)
     for result in (chases, streams):
         if result.status:
             measure.refuse(result, f"exit status {result.status}")
@@ -209,7 +220,7 @@ def calibration(hearth, pace, chases, streams):
     said = [json.loads(line) for line in chases.out.splitlines()]
     for kind, table in (("read", model.read_ns), ("write", model.write_ns)):
         for wanted in sorted({value for line in table for value in line}):
-            found = [one[f"{kind}_ns"] / pace.dilation for one in said if table[one["node"]][one["home"]] == wanted]
+            found = [one[f"{kind}_ns"] / pace.dilation / rate for one in said if table[one["node"]][one["home"]] == wanted]
             lines.append((f"a line, {kind}, {wanted} ns away", statistics.median(found), min(found), max(found), wanted, "ns"))
     said = [json.loads(line) for line in streams.out.splitlines()]
     asked = []
@@ -221,7 +232,7 @@ def calibration(hearth, pace, chases, streams):
         threads = one["nodes"] * one["per_node"]
         where = {0: "at home", 1: "on the next node", -1: "page by page over all nodes"}[one["away"]]
         lines.append((f"{threads} thread{'s' if threads > 1 else ''}, {'reads' if one['reads_only'] else 'triad'}, memory {where}",
-                      one["mbs"] * pace.dilation, None, None, 1e3 * 3 * SIZE * threads / ns, "MB/s"))
+                      one["mbs"] * pace.dilation * rate, None, None, 1e3 * 3 * SIZE * threads / ns, "MB/s"))
     return lines
 
 
