@@ -236,7 +236,11 @@ void Memory::copy(const Pointer& to, const Pointer& from) {
       where = to.anywhere();
     else
       where = to.moved((cell.where.lo - from.lo) % from.stride);
-    store(where, load(cell.where, kPointerBytes));
+    // Cells that overlap are copied one by one: whoever reads the copy meets them all.
+    Pointers what;
+    for (const Pointer& pointer : cell.what)
+      what.insert(cell.where.loop != nullptr && pointer.loop == cell.where.loop ? pointer : pointer.without_loop());
+    store(where, what);
   }
 }
 

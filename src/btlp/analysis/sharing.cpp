@@ -5,6 +5,7 @@
 #include <set>
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
@@ -58,6 +59,7 @@ class Sharing {
   bool counts(int older, int younger, const Access& theirs, const Access& ours) const;
   bool reaches(const llvm::Instruction* from, const llvm::Instruction* to, const llvm::BasicBlock* cut) const;
   bool may_follow(const Creation& creation, const Access& access, const Access& ours) const;
+  bool surely_joins(const Creation& creation, std::size_t join, const Context* where) const;
   bool after_join(const Creation& creation, const Access& access) const;
   bool joined_before(int first, int second) const;
   bool creates(int above, int below) const;
@@ -143,6 +145,21 @@ bool Sharing::may_follow(const Creation& creation, const Access& access, const A
   return reaches(creating, touching, nullptr);
 }
 
+/// Does a call in `where` that leads to this join wait for the thread in any case? std::jthread's destructor joins if there
+/// is a thread, and a handle that was moved away leaves one behind that waits for nobody.
+bool Sharing::surely_joins(const Creation& creation, std::size_t join, const Context* where) const {
+  const llvm::Instruction* step = creation.joins[join];
+  for (const Context* at = creation.join_contexts[join]; at != where; step = at->call, at = at->parent) {
+    const auto& after = walk_.analyses().getResult<llvm::PostDominatorTreeAnalysis>(*at->function);
+    const auto& loops = walk_.analyses().getResult<llvm::LoopAnalysis>(*at->function);
+    const llvm::BasicBlock* block = step->getParent();
+    // A loop that joins every thread is entered, however many there are.
+    if (const llvm::Loop* loop = loops.getLoopFor(block)) block = loop->getOutermostLoop()->getHeader();
+    if (!after.dominates(block, &at->function->getEntryBlock())) return false;
+  }
+  return true;
+}
+
 bool Sharing::after_join(const Creation& creation, const Access& access) const {
   for (std::size_t n = 0; n < creation.joins.size(); ++n) {
     Context* where = nullptr;
@@ -150,7 +167,7 @@ bool Sharing::after_join(const Creation& creation, const Access& access) const {
     if (!common(access.context, access.instruction, creation.join_contexts[n], creation.joins[n], where, touching,
                 joining))
       continue;
-    if (touching == joining) continue;
+    if (touching == joining || !surely_joins(creation, n, where)) continue;
     auto& dominators = walk_.analyses().getResult<llvm::DominatorTreeAnalysis>(*where->function);
     auto& loops = walk_.analyses().getResult<llvm::LoopAnalysis>(*where->function);
     const llvm::Loop* loop = loops.getLoopFor(joining->getParent());

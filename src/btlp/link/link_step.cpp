@@ -191,6 +191,8 @@ int link_step(const std::vector<std::string>& arguments) {
   traced.insert(traced.end(), {"--trace", "--trace"});  // twice: members of archives, too
   const int status = run_linker(traced, folder.file("trace"));
   if (status != 0) return status;
+  // A recording program has no plan: without a question there is nothing to analyse.
+  if (records && setting("HEARTH_BTLP_EXPLAIN").empty() && setting("HEARTH_BTLP_REMARKS").empty()) return 0;
 
   llvm::LLVMContext context;
   silence(context);

@@ -1,0 +1,99 @@
+"""Real programs for tests/btlp/oracle: where they come from, how they are built, and what they are made to do.
+
+Sources are Debian's source packages, fetched below FOLDER/sources (apt works on a configuration of its own there). Work is
+small: an exact recording is some hundred times slower than the program.
+"""
+import os
+import pathlib
+import subprocess
+
+# (program, pair and object, reason); both are regular expressions.
+EXCEPTIONS = []
+
+DATA = 600_000  # bytes of input
+
+# name: (Debian package, how to build, how to run, files that carry the program's bitcode). {cc} and {cxx} record; {data} is a
+# file of text. Paths are below the program's own folder.
+PROGRAMS = {
+    "pbzip2": ("pbzip2", "make -s pbzip2 CXX='{cxx}' CXXFLAGS='-O1 -pthread -std=gnu++98 -Wno-everything'",
+               ["./pbzip2 -p4 -b1 -k -c {data} > out.bz2"], "*.o"),
+    "lbzip2": ("lbzip2", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-dependency-tracking && make -s -C lib && make -s -C src",
+               ["src/lbzip2 -n 4 -k -c {data} > out.bz2", "src/lbzip2 -d -n 2 -c out.bz2 > back"], "src/*.o lib/*.o"),
+    "zstd": ("libzstd", "make -s -C programs zstd-nolegacy CC='{cc}' MOREFLAGS='-O1' DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 "
+             "HAVE_LZMA=0 HAVE_LZ4=0 BACKTRACE=0",
+             ["programs/zstd-nolegacy -q -f -T3 -B131072 -3 {data} -o out.zst"], "programs/obj/**/*.o programs/*.o"),
+    "xz": ("xz-utils", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-shared --disable-nls --disable-doc --disable-scripts "
+           "--disable-lzmadec --disable-lzmainfo --disable-dependency-tracking && make -s",
+           ["src/xz/xz -q -f -k -0 -T3 --block-size=150000 -c {data} > out.xz", "src/xz/xz -q -d -T3 -c out.xz > back"],
+           "src/liblzma/**/*.o src/xz/*.o src/common/*.o"),
+    "memcached": ("memcached", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-docs --disable-dependency-tracking && "
+                  "make -s memcached",
+                  ["sh {here}/oracle_memcached.sh"], "memcached-*.o"),
+    "pixz": ("pixz", "echo '#define HAVE_ENDIAN_H 1' > src/config.h; for file in common cpu endian list pixz read write; do {cc} -std=gnu99 -O1 -w -D_GNU_SOURCE "
+             "-DPACKAGE_VERSION='\"oracle\"' -c src/$file.c -o src/$file.o || exit; done; "
+             "{cc} src/*.o -o pixz -larchive -llzma -lm -pthread",
+             ["./pixz -p 3 -0 -f 0.05 -t -i {data} -o out.pxz", "./pixz -d -p 2 -t -i out.pxz -o back"], "src/*.o"),
+    "lrzip": ("lrzip", "autoreconf -fi >/dev/null 2>&1; ./configure -q CC='{cc}' CXX='{cxx}' CFLAGS='-O1' CXXFLAGS='-O1' "
+              "--disable-asm --disable-static-bin --disable-dependency-tracking && make -s",
+              ["./lrzip -q -f -p 3 -L 1 {data} -o out.lrz"], "*.o libzpaq/*.o lzma/C/*.o"),
+}
+
+
+def fetch(folder, package):
+    """The unpacked upstream source."""
+    base = folder / "sources"
+    base.mkdir(exist_ok=True)
+    place = base / package
+    if place.is_dir():
+        return place
+    apt = base / "apt"
+    for name in ("lists/partial", "cache/archives/partial"):
+        (apt / name).mkdir(parents=True, exist_ok=True)
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    (apt / "sources.list").write_text(f"deb-src [signed-by={key}] http://deb.debian.org/debian bookworm main\n")
+    options = ["-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
+               "-o", f"Dir::State::lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache",
+               "-o", "APT::Sandbox::User=root" if os.geteuid() == 0 else "Debug::NoLocking=true"]
+    for words in (["update", "-qq"], ["source", "-qq", "--download-only", "--tar-only", package]):
+        subprocess.run(["apt-get", *options, *words], cwd=base, check=True, capture_output=True)
+    archive = next(path for path in sorted(base.glob(f"{package}_*.orig.tar.*")) if path.suffix != ".asc")
+    fresh = base / f"{package}.part"
+    fresh.mkdir(exist_ok=True)
+    subprocess.run(["tar", "xf", archive, "-C", fresh, "--strip-components=1"], check=True)
+    fresh.rename(place)
+    return place
+
+
+def text(path):
+    words = [f"word{n * 7919 % 1009} " for n in range(1000)]
+    content = "".join(words[(n * n + n // 7) % 1000] for n in range(DATA // 6))
+    path.write_text(content[:DATA])
+
+
+def judge(oracle, build, folder, name):
+    package, make, runs, objects = PROGRAMS[name]
+    source = fetch(folder, package)
+    data = folder / "data.txt"
+    if not data.exists():
+        text(data)
+    words = {"cc": f"{build}/bin/hearth-cc --record=exact", "cxx": f"{build}/bin/hearth-c++ --record=exact", "data": data,
+             "here": pathlib.Path(__file__).resolve().parent}
+    stamp = source / "hearth.built"
+    if not stamp.exists():
+        # Programs that a build makes and runs for itself record into a file that nobody reads.
+        oracle.call(["sh", "-c", make.format(**words)], source, {"HEARTH_RECORD_FILE": str(folder / "build.rec")}, 1200)
+        stamp.touch()
+    files = sorted({path for pattern in objects.split() for path in source.glob(pattern)})
+    counts, missed, excuses = {}, [], []
+    for number, run in enumerate(runs):
+        recording = folder / f"{name}.{number}.rec"
+        recording.unlink(missing_ok=True)
+        oracle.call(["sh", "-c", run.format(**words)], source, {"HEARTH_RECORD_FILE": str(recording)}, 900)
+        if not recording.exists():
+            raise oracle.Failed(f"{run}: no recording")
+        some, *lists = oracle.compare(build, folder, name, recording, files)
+        for key, value in some.items():
+            counts[key] = counts.get(key, 0) + value
+        missed += lists[0]
+        excuses += lists[1]
+    return counts, missed, excuses
