@@ -116,7 +116,7 @@ double Forest::pass_ns(const Arrangement& then) const {
         policy::location_of(standing(), e, then.place[static_cast<std::size_t>(e)]));
     policy::for_each_use(tree_, e, [&](AttachmentId a, double part) {
       stream.stretches.push_back(
-          {policy::bytes_of(tree_, a) * part, parts(a, then), tree_.attachment(a).access == placement::Access::write});
+          {policy::bytes_of(tree_, a) * part * times(a), parts(a, then), tree_.attachment(a).access == placement::Access::write});
     });
     streams.push_back(std::move(stream));
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "papers/cells.h"
-#include "policy/relocation.h"
+#include "policy/global_pass.h"
 #include "stream.h"
 
 namespace hearth::papers {
@@ -25,6 +25,10 @@ class Forest {
   /// Memory that all threads of a team use, a part each: so many bytes on one node.
   void give(Team team, double bytes, Node on, bool written);
   void end_teams();
+  /// From now on its threads go through its memory so often in a pass, while hints say otherwise.
+  void use(Team team, double passes, double hinted);
+  /// Policies do not know what memories can give.
+  void forget_bandwidths();
 
   /// Where everybody is, and every attachment's memory; kStays: where it was given.
   struct Arrangement {
@@ -46,6 +50,10 @@ class Forest {
   Arrangement laid_out(placement::Location target) const;
 
   policy::Prediction predicted(const Arrangement& then, policy::Mover mover) const;
+  /// A pass begins, and the last one took so long (0: there was none). What `pass` wants is done; returns how long moving
+  /// takes.
+  double balance(policy::GlobalPass& pass, double last_ns);
+
   /// By the simulator.
   double first_ns(const Arrangement& then, policy::Mover mover) const;
   double pass_ns(const Arrangement& then) const;
@@ -54,13 +62,16 @@ class Forest {
 
  private:
   std::vector<double> parts(placement::AttachmentId attachment, const Arrangement& then) const;
+  double times(placement::AttachmentId attachment) const;
+  double move(const Arrangement& then);
   policy::Standing standing() const { return {tree_, places_, *costs_, now_.place.data()}; }
 
   const sim::StreamMachine& streams_;
   placement::PlaceTree places_;
   std::unique_ptr<placement::CostModel> costs_;
   placement::BubbleTree tree_;
-  Arrangement now_;
+  Arrangement now_, before_;  // before_: what undoes the last move
+  std::vector<double> times_;  // by attachment: how often it is gone through; empty: once
   std::vector<std::uint64_t> place_memory_, tree_memory_;
   mutable std::vector<std::uint64_t> scratch_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "papers/balance.h"
 #include "papers/draws.h"
 #include "papers/figures.h"
 #include "papers/forest.h"
@@ -82,6 +83,7 @@ class Bench {
     tables_4_and_5();
     table_6();
     figures(visit_, streams_, kVectorBytes, kTeamThreads, cells_);
+    balance(visit_, streams_, cells_);
     return std::move(cells_);
   }
 

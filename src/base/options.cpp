@@ -88,7 +88,7 @@ constexpr O kOptions[] = {
     {.id = Id::hearth_rebalance, .name = "HEARTH_REBALANCE", .type = O::boolean, .trusted_only = true,
      .fallback = "true", .legal = kBoolean,
      .meaning = "Whether threads placed by HEARTH_BUBBLES, and memory attached to them, may move when a NUMA node has much "
-                "more to do than others. Looked at when an outermost region begins, at most every 10 ms; what moved and "
+                "more to do than others. Looked at when an outermost region begins, at most every millisecond; what moved and "
                 "did harm goes back."},
     {.id = Id::hearth_significance, .name = "HEARTH_SIGNIFICANCE", .type = O::word, .trusted_only = true,
      .fallback = "gain", .legal = "gain or paper",

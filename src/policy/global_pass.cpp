@@ -104,16 +104,15 @@ void weigh_by_time(BubbleTree& tree, const PlaceTree& places, const CostModel& c
 
 GlobalPass::Turn GlobalPass::begin(const PassTimes& last, float unevenness) {
   seen_ += last.passes;
+  seen_ns_ += last.passes * last.mean_ns;
+  ++looks_;
   const double apart = std::max(kLeastApartNs, look_ns_ / kMostOfAllTime);
   const double passes = last.mean_ns > 0 ? std::ceil(apart / last.mean_ns) : 1;
   // A few short passes do not make it blind for the long ones that may follow.
   interval_ = static_cast<std::uint32_t>(std::clamp(passes, 1.0, 2.0 * interval_));
   if (on_trial_) return judge(last);
   usual_ns_ = last.mean_ns;
-  if (rest_ > 0) {
-    --rest_;
-    return Turn::none;
-  }
+  if (looks_ <= rests_until_) return Turn::none;
   if (planned_for_ != 0 && std::abs(unevenness - planned_for_) <= kChange * planned_for_ &&
       seen_ < kMorePasses * planned_at_)
     return Turn::none;
@@ -131,28 +130,25 @@ GlobalPass::Turn GlobalPass::judge(const PassTimes& last) {
   trial_ns_ += last.mean_ns * last.passes;
   trial_ += last.passes;
   blamed_ = blamed_ || last.slowest_has_moved;
-  if (trial_ < kTrial) return Turn::none;
-  on_trial_ = false;
   const double after = trial_ns_ / trial_;
-  if (after < kGain * usual_ns_) {
-    next_rest_ = 1;
-    return Turn::none;
-  }
-  failed();
+  if (trial_ < kTrial && (after < kPlainHarm * usual_ns_ || !blamed_)) return Turn::none;
+  on_trial_ = false;
+  if (blamed_ || after < usual_ns_) spent_ns_ = std::max(0.0, spent_ns_ + trial_ns_ - usual_ns_ * trial_);
+  if (after < kGain * usual_ns_) return Turn::none;
+  rests_until_ = looks_ + std::min(looks_, kMostRest);
   if (after <= kHarm * usual_ns_ || !blamed_) return Turn::none;
+  spent_ns_ += move_ns_;
   return Turn::undo;
 }
 
-void GlobalPass::failed() {
-  rest_ = next_rest_;
-  next_rest_ = std::min(2 * next_rest_, kMostRest);
-}
-
-void GlobalPass::moved() {
+void GlobalPass::moved(double ns) {
+  spent_ns_ += move_ns_ = ns;
   on_trial_ = settles_ = true;
   blamed_ = false;
   trial_ns_ = 0;
   trial_ = 0;
 }
+
+double GlobalPass::budget_ns() const { return std::max(0.0, kFreeNs + kMostSpent * seen_ns_ - spent_ns_) / 2; }
 
 }  // namespace hearth::policy

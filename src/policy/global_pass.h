@@ -39,8 +39,11 @@ class GlobalPass {
 
   /// At a look. `unevenness`: of what has been loaded how since the last one.
   Turn begin(const PassTimes& last, float unevenness);
-  /// A plan was worth it, and is under way.
-  void moved();
+  /// A plan was worth it, and is under way; it takes so long.
+  void moved(double ns);
+  /// How long what moves next may take: it may have to go back, and both together are to be a small part of all time, as is
+  /// what earlier moves have lost. Moves that gained pay for others.
+  double budget_ns() const;
   /// Nobody will tell what that was worth.
   void forget_trial() { on_trial_ = false; }
   bool on_trial() const { return on_trial_; }
@@ -53,22 +56,31 @@ class GlobalPass {
 
   static constexpr std::uint32_t kLongestHorizon = 1000;
   /// Looks are at least so far apart, and take at most so large a part of all time.
-  static constexpr double kLeastApartNs = 10e6, kMostOfAllTime = 0.01;
+  static constexpr double kLeastApartNs = 1e6, kMostOfAllTime = 0.01;
+  static constexpr double kMostSpent = 0.02;
+  /// And so much in any case: looks begin with passes that are not much shorter.
+  static constexpr double kFreeNs = 2e6;
   /// Passes from which it shows what a move was worth; not those in which it was made.
   static constexpr std::uint32_t kTrial = 2;
   /// They were longer, or shorter, by so much: harm, or gain.
   static constexpr double kHarm = 1.03, kGain = 0.99;
+  /// So much longer, one is enough.
+  static constexpr double kPlainHarm = 1.1;
   /// A load that has not changed by more than this is not planned for again…
   static constexpr float kChange = 0.1F;
   /// …until so many times as many passes have been seen: then a plan may pay that did not.
   static constexpr std::uint64_t kMorePasses = 2;
-  static constexpr std::uint32_t kMostRest = 1024;
+  /// After a move that gained nothing as many looks are left out as there were, at most so many.
+  static constexpr std::uint64_t kMostRest = 1024;
 
  private:
   Turn judge(const PassTimes& last);
-  void failed();
 
   std::uint64_t seen_ = 0;           // passes
+  double seen_ns_ = 0;               // they took
+  double spent_ns_ = 0;              // on moves, and on passes that were longer because of them
+  double move_ns_ = 0;               // of the last move
+  std::uint64_t looks_ = 0;
   std::uint64_t planned_at_ = 0;     // how many had been seen then
   float planned_for_ = 0;            // which unevenness; 0: no plan was made
   std::uint32_t interval_ = 1;       // passes
@@ -77,8 +89,7 @@ class GlobalPass {
   double trial_ns_ = 0;              // passes since, together
   std::uint32_t trial_ = 0;          // how many
   bool on_trial_ = false, settles_ = false, blamed_ = false;
-  std::uint32_t rest_ = 0;           // looks that are left out
-  std::uint32_t next_rest_ = 1;      // after the next failure
+  std::uint64_t rests_until_ = 0;    // looks
 };
 
 }  // namespace hearth::policy

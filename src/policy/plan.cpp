@@ -56,6 +56,7 @@ class Search {
         const Prediction then = predict(s_, {place_, target_}, horizon_.mover, scratch_, horizon_.fed_cpus);
         // If the neighbours' bandwidth does not help, that of all does not.
         if (data == Data::over_neighbours) lacks_bandwidth_ = then.pass_ns < found.now.pass_ns;
+        if (horizon_.most_first_ns > 0 && then.first_ns > horizon_.most_first_ns) continue;
         const double score = then.score(horizon_.passes);
         if (score >= kBetter * best || then.ns(horizon_.passes) > found.now.ns(horizon_.passes)) continue;
         best = score;

@@ -62,6 +62,8 @@ struct Horizon {
   /// Where nobody knows a memory's bandwidth: so large a part of its location's CPUs can get all lines that they ask for. 0: all
   /// of them can.
   float fed_cpus = 0;
+  /// Moving may take so long; 0: as long as it likes.
+  double most_first_ns = 0;
 };
 
 struct Relocation {

@@ -166,16 +166,6 @@ void note_what_moves() {
 
 void forget_what_moved() { undo.entities = undo.attachments = 0; }
 
-PlaceId place_around(EntityId bubble) {
-  const BubbleTree& tree = live->tree;
-  PlaceId around = kNoPlace;
-  for (EntityId e = bubble; e != kNoEntity; e = tree.next_inside(e, bubble)) {
-    if (!tree[e].is_thread || live->new_place[e] == kNoPlace) continue;
-    around = around == kNoPlace ? live->new_place[e] : live->places.common(around, live->new_place[e]);
-  }
-  return around;
-}
-
 // Whoever is still there goes back to where it was.
 void move_back() {
   BubbleTree& tree = live->tree;
@@ -186,8 +176,7 @@ void move_back() {
         live->place[e] != kNoPlace)
       live->new_place[e] = undo.seats[e].place;
   });
-  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = tree.next_inside(e, BubbleTree::kRoot))
-    if (!tree[e].is_thread && live->place[e] != kNoPlace) live->new_place[e] = place_around(e);
+  live->enclose_bubbles(live->new_place);
   for (AttachmentId a = 0; a < undo.attachments; ++a)
     if (live->hint[a].range.bytes() != 0 && live->hint[a].range == undo.homes[a].range)
       live->target[a] = undo.homes[a].location;
@@ -200,17 +189,19 @@ bool plan_and_move() {
   BubbleTree& tree = live->tree;
   look_where_memory_is();
   tree.sum_up();
-  if (!make_room_to_undo() || !live->make_room(policy::relocation_bytes(tree, live->places))) return false;
+  if (pass.budget_ns() == 0 || !make_room_to_undo() || !live->make_room(policy::relocation_bytes(tree, live->places))) return false;
   std::memcpy(live->new_place, live->place, static_cast<std::size_t>(tree.entities()) * sizeof(PlaceId));
   const policy::Horizon horizon{.passes = pass.horizon(),
                                 .mover = policy::Mover::members,
                                 .only_balances = true,
-                                .fed_cpus = kFedCpus};
+                                .fed_cpus = kFedCpus,
+                                .most_first_ns = pass.budget_ns()};
   const policy::Relocation plan = policy::plan_relocation(live->stack, live->standing(), BubbleTree::kRoot, horizon,
                                                           live->new_place, live->target, live->planning);
   if (plan.action == policy::Action::stay) return false;
   note_what_moves();
   relocate(BubbleTree::kRoot, memory::MoveCause::balance);
+  pass.moved(plan.then.first_ns);
   return true;
 }
 
@@ -232,7 +223,6 @@ void look(Thread* self, std::uint64_t now) {
     case GlobalPass::Turn::undo: move_back(); break;
     case GlobalPass::Turn::look:
       if (!plan_and_move()) break;
-      pass.moved();
       on_trial = self;
       ignored = 0;
   }

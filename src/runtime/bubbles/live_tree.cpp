@@ -49,6 +49,16 @@ void LiveTree::remember(EntityId top, std::uint32_t number) {
   }
 }
 
+void LiveTree::enclose_bubbles(PlaceId* of) const {
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = tree.next_inside(e, BubbleTree::kRoot))
+    if (!tree[e].is_thread) of[e] = kNoPlace;
+  for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = tree.next_inside(e, BubbleTree::kRoot)) {
+    if (!tree[e].is_thread || of[e] == kNoPlace) continue;
+    for (EntityId around = tree[e].parent; around != kNoEntity; around = tree[around].parent)
+      of[around] = of[around] == kNoPlace ? of[e] : places.common(of[around], of[e]);
+  }
+}
+
 topology::CpuMask LiveTree::mask_of(PlaceId at) const {
   topology::CpuMask mask;
   const std::uint32_t* cpus = places.cpus(at);

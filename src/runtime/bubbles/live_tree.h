@@ -84,6 +84,8 @@ struct LiveTree {
   bool make_room(std::size_t bytes);
   /// The places of everything inside `top` have changed: remember where its threads are now.
   void remember(EntityId top, std::uint32_t number);
+  /// The places of all bubbles are `of`, and those of threads are right: makes them so.
+  void enclose_bubbles(PlaceId* of) const;
   topology::CpuMask mask_of(PlaceId at) const;
 };
 

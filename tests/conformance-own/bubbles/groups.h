@@ -13,7 +13,7 @@ int hearth_mem_locate(const void* address, size_t size, int* location) __attribu
 int hearth_mem_attach(void* address, size_t size, int who, int access, double passes) __attribute__((weak));
 int hearth_location(void) __attribute__((weak));
 
-enum { kTeams = 8, kThreads = 2, kBytes = 8 << 20, kAt = 2, kReadWrite = 3, kNextTeam = 2, kPasses = 400, kSteps = 12, kGrows = 6 };
+enum { kTeams = 8, kThreads = 2, kBytes = 64 << 10, kAt = 2, kReadWrite = 3, kNextTeam = 2, kPasses = 40000, kSteps = 12, kGrows = 6 };
 
 static char* data_of[kTeams];
 static int at[kTeams][kThreads];
