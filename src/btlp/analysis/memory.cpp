@@ -27,6 +27,10 @@ std::int64_t grid(const Pointer& pointer) {
   return pointer.lo == pointer.hi ? 0 : 1;
 }
 
+Memory::Key key_of(const Pointer& pointer) {
+  return {pointer.object, pointer.lo, pointer.hi, pointer.stride, pointer.loop, pointer.fresh};
+}
+
 }  // namespace
 
 Pointer Pointer::moved(std::int64_t bytes) const {
@@ -196,11 +200,15 @@ void Memory::store(const Pointer& where, const Pointers& what) {
   if (what.empty() || where.object == unknown() || objects_[where.object].kind == Kind::function) return;
   for (Cell& cell : cells_[where.object]) {
     if (!(cell.where == where)) continue;
-    grown_ = cell.what.insert(what) || grown_;
+    if (cell.what.insert(what)) {
+      ++objects_[where.object].version;
+      grown_ = true;
+    }
     return;
   }
   if (cells_[where.object].size() >= kMostCells && !(where == where.anywhere())) return store(where.anywhere(), what);
   cells_[where.object].push_back({where, what});
+  ++objects_[where.object].version;
   grown_ = true;
 }
 
@@ -227,6 +235,11 @@ Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
 }
 
 void Memory::copy(const Pointer& to, const Pointer& from) {
+  // Contents only grow, so what has been copied is there: again only when the source has more.
+  const std::uint64_t version = objects_[from.object].version + 1;
+  std::uint64_t& copied = copied_[{key_of(to), key_of(from)}];
+  if (copied == version) return;
+  copied = version;
   const std::vector<Cell> cells = cells_[from.object];  // `to` may be the same object
   for (const Cell& cell : cells) {
     Pointer where = to;

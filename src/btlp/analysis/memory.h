@@ -10,6 +10,8 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace llvm {
@@ -67,6 +69,7 @@ struct Object {
   std::string name;
   bool constant = false;  // nobody writes it
   bool open = false;      // other modules can reach it
+  std::uint64_t version = 0;  // how often its contents have grown
 };
 
 class Memory {
@@ -89,6 +92,7 @@ class Memory {
   Pointers reachable(const Pointers& from) const;
   /// Has anything been added since the last call?
   bool grown();
+  using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, const llvm::BasicBlock*, bool>;  // a Pointer
 
  private:
   struct Cell {
@@ -103,6 +107,7 @@ class Memory {
   std::map<std::pair<const llvm::Value*, int>, int> of_value_;
   std::map<std::string, int> of_name_;
   std::map<int, int> of_node_;
+  std::map<std::pair<Key, Key>, std::uint64_t> copied_;  // by copy(): the source's version + 1
   bool grown_ = false;
 };
 
