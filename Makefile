@@ -1,6 +1,6 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build tests demo test bench conformance numa-test numa-bench papers adaptive fuzzers install clean setup
+.PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive fuzzers install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -28,6 +28,11 @@ test: tests
 fuzzers:
 	@tools/setup test
 	@tools/build $(PRESET) $(FULL) -j$(JOBS) --target fuzzers
+
+demo-cc: setup
+	@tools/setup demo-cc
+	@tools/build $(PRESET) -DHEARTH_BTLP=ON $(CMAKE_ARGS) -j$(JOBS)
+	@tools/demo-cc --hearth $(BUILD) $(DEMO_CC_ARGS)
 
 demo: build
 	@tools/setup bench
