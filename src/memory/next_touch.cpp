@@ -67,7 +67,7 @@ struct Found {
   Migration& migration;
   ByteRange range;
   Location to;
-  double passes = 0;  // 0: whatever it costs
+  double passes = kAtAnyCost;
   bool any = false;
 };
 
@@ -91,7 +91,7 @@ void add_found(const Area& area, void* data) {
   auto& found = *static_cast<Found*>(data);
   const ByteRange part = common(area.announced, found.range);
   if (part.bytes() == 0) return;
-  const Worth worth = found.passes == 0 ? Worth::yes : worth_moving(part, found.to, found.passes);
+  const Worth worth = found.passes == kAtAnyCost ? Worth::yes : worth_moving(part, found.to, found.passes);
   if (worth == Worth::no) return;
   if (worth == Worth::nothing_to_do) return areas.end_announcement(part);
   if (!found.migration.add(part, found.to)) return;
@@ -115,11 +115,7 @@ AreaResult next_touch(ByteRange pages, Touch how) {
 
 void set_announcer(Announcer announcer) { the_announcer.store(announcer, std::memory_order_release); }
 
-bool add_announced(Migration& migration, ByteRange range, Location to) {
-  return add_announced_if_it_pays(migration, range, to, 0);
-}
-
-bool add_announced_if_it_pays(Migration& migration, ByteRange range, Location to, double passes) {
+bool add_announced(Migration& migration, ByteRange range, Location to, double passes) {
   if (!areas.any_announced()) return false;
   Found found{migration, whole_pages(range), to, passes};
   if (found.range.bytes() != 0) areas.for_each_announced(found.range, add_found, &found);

@@ -22,11 +22,13 @@ AreaResult next_touch(placement::ByteRange pages, Touch how);
 using Announcer = void (*)(placement::ByteRange pages);
 void set_announcer(Announcer announcer);
 
+inline constexpr double kAtAnyCost = 0;
+
 /// Adds what of the range's whole pages waits for its next touch to a migration to `to`, and ends its announcement. True:
 /// there is something to move. Costs one load where nothing waits.
-bool add_announced(Migration& migration, placement::ByteRange range, Location to);
-/// The same for a touch of which there may be many small ones: what is `to` already waits no longer, and what is elsewhere
-/// goes on waiting unless a thread there saves more than the move costs when it goes through these bytes `passes` times.
-bool add_announced_if_it_pays(Migration& migration, placement::ByteRange range, Location to, double passes);
+/// `passes` other than kAtAnyCost is for touches of which there may be many small ones: what is `to` already waits no longer,
+/// and what is elsewhere goes on waiting unless a thread there saves more than the move costs when it goes through these bytes
+/// `passes` times.
+bool add_announced(Migration& migration, placement::ByteRange range, Location to, double passes = kAtAnyCost);
 
 }  // namespace hearth::memory

@@ -170,16 +170,16 @@ TEST(NextTouch, ASmallTouchMovesWhatIsWorthItAndEndsWhatIsThere) {
   migrate(pages(0, 1536), 7);
   ASSERT_EQ(next_touch(pages(0, 1536), Touch::announced), AreaResult::done);
   Migration one_page;
-  EXPECT_FALSE(add_announced_if_it_pays(one_page, pages(3, 1), 0, kPasses));  // a call costs more than it saves
+  EXPECT_FALSE(add_announced(one_page, pages(3, 1), 0, kPasses));  // a call costs more than it saves
   Migration half_pages;
   const ByteRange inside{pages(3, 1).begin + 1, pages(4, 1).end - 1};
   EXPECT_FALSE(add_announced(half_pages, inside, 0));  // no whole page
   Migration many;
-  EXPECT_TRUE(add_announced_if_it_pays(many, pages(0, 1024), 0, kPasses));
+  EXPECT_TRUE(add_announced(many, pages(0, 1024), 0, kPasses));
   EXPECT_TRUE(many.step(Migration::kNoLimit));
   EXPECT_EQ(shares_of(pages(0, 1536)).at[0], 1024 * kPage);
   Migration at_home;
-  EXPECT_FALSE(add_announced_if_it_pays(at_home, pages(1024, 512), 7, kPasses));
+  EXPECT_FALSE(add_announced(at_home, pages(1024, 512), 7, kPasses));
   EXPECT_FALSE(areas.any_announced());  // whoever comes later from elsewhere moves nothing
   EXPECT_EQ(shares_of(pages(0, 1536)).at[7], 512 * kPage);
   areas.remove_all(pages(0, 1536));

@@ -75,18 +75,17 @@ int attach_on_touch(Thread* self, ByteRange range) {
 
 namespace {
 
-// passes 0: whatever it costs.
 void move_announced(Thread* self, ByteRange range, double passes) {
   if (HEARTH_LIKELY(!memory::areas.any_announced()) || range.bytes() == 0) return;
   const Location here = location_of_caller(self);
   if (here < 0) return;
   memory::Migration migration(memory::MoveCause::touch);
-  if (memory::add_announced_if_it_pays(migration, range, here, passes)) migration.step(memory::Migration::kNoLimit);
+  if (memory::add_announced(migration, range, here, passes)) migration.step(memory::Migration::kNoLimit);
 }
 
 }  // namespace
 
-void move_announced_here(Thread* self, ByteRange range) { move_announced(self, range, 0); }
+void move_announced_here(Thread* self, ByteRange range) { move_announced(self, range, memory::kAtAnyCost); }
 
 void move_announced_for_task(Thread* self, ByteRange range) { move_announced(self, range, tuning::kPassesUnknown); }
 
