@@ -10,15 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hearth/memory.h"
+#include "../forest/hints.h"
 #include "pretend.h"
-
-#pragma weak hearth_location
-#pragma weak hearth_mem_attach
-#pragma weak hearth_mem_migrate
-#pragma weak hearth_mem_follow
-#pragma weak hearth_mem_next_touch
-#pragma weak hearth_affinity
 
 enum { kMostTeams = 64 };
 
