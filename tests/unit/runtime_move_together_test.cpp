@@ -35,13 +35,12 @@ std::uint64_t bytes_at(ByteRange range, int location) {
 
 // As the hook does, but for the offering thread's own part.
 void wait_for_others(Team* team, memory::Migration& migration) {
-  team->offered.store(&migration, std::memory_order_seq_cst);
+  ASSERT_TRUE(team->migration.make(migration));
   team->tasked.store(1, std::memory_order_relaxed);
   team->events.notify_all();
   team->go_events.notify_all();
   while (!migration.done()) std::this_thread::yield();
-  team->offered.store(nullptr, std::memory_order_seq_cst);
-  while (team->movers.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  team->migration.end();
 }
 
 TEST(MoveTogether, MembersAtABarrierTakeBatches) {

@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "memory/manager.h"
 #include "runtime/state/thread.h"
-#include "runtime/sync/wait.h"
 
 namespace hearth::rt {
 namespace {
@@ -19,10 +18,7 @@ Team* helpers_of(const Thread* self) {
 
 // False: another member's is offered.
 bool offer(Team* team, Migration& migration) {
-  Migration* none = nullptr;
-  // Release pairs with the load in help_to_move(): what the migration consists of is seen.
-  if (!team->offered.compare_exchange_strong(none, &migration, std::memory_order_seq_cst, std::memory_order_relaxed))
-    return false;
+  if (!team->migration.make(migration)) return false;
   // Barriers look for nothing before there was a task. Relaxed: whoever sleeps sees it behind the fence in notify_all().
   if (team->tasked.load(std::memory_order_relaxed) == 0) team->tasked.store(1, std::memory_order_relaxed);
   team->events.notify_all();
@@ -30,27 +26,16 @@ bool offer(Team* team, Migration& migration) {
   return true;
 }
 
-// When nothing is left to claim: the last helpers may still be at their batches.
-void withdraw(Team* team) {
-  team->offered.store(nullptr, std::memory_order_seq_cst);  // pairs with the increment in help_to_move()
-  Spinner spinner;
-  while (team->movers.load(std::memory_order_seq_cst) != 0)  // pairs with the decrement there: their batches have ended
-    if (!spinner.turn()) yield_cpu();
-}
-
 }  // namespace
 
 void let_teams_move() { memory::set_mover(move_with_team); }
 
 bool help_to_move(Team* team, std::uint64_t hold_ns) {
-  // Helpers count themselves in before they look whether the offer stands, and its end waits for them: both sequentially
-  // consistent, so that one of the two sees the other.
-  team->movers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the store in withdraw()
-  Migration* migration = team->offered.load(std::memory_order_seq_cst);
-  const bool any = migration != nullptr && migration->left() != 0;
-  if (any) migration->step(hold_ns);
-  team->movers.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the load in withdraw()
-  return any;
+  return team->migration.help([hold_ns](Migration& migration) {
+    if (migration.left() == 0) return false;
+    migration.step(hold_ns);
+    return true;
+  });
 }
 
 void move_with_team(Migration& migration) {
@@ -61,7 +46,7 @@ void move_with_team(Migration& migration) {
     if (migration.step(0)) break;  // what is offered is all claimed, and still stands there
   }
   migration.step(Migration::kNoLimit);
-  if (offered) withdraw(team);
+  if (offered) team->migration.end();
   HEARTH_ASSERT(migration.done(), "%d batches are left of a migration that was carried out", int(migration.left()));
 }
 

@@ -19,8 +19,7 @@ void move_with_team(memory::Migration& migration);
 [[gnu::cold]] bool help_to_move(Team* team, std::uint64_t hold_ns);
 /// For a waiting member that has nothing else to do. One load where nothing is offered.
 inline bool help_to_move_if_offered(Team* team) {
-  return HEARTH_UNLIKELY(team->offered.load(std::memory_order_relaxed) != nullptr) &&
-         help_to_move(team, memory::Migration::kHoldNs);
+  return HEARTH_UNLIKELY(team->migration.peek() != nullptr) && help_to_move(team, memory::Migration::kHoldNs);
 }
 
 }  // namespace hearth::rt

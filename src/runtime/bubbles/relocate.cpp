@@ -11,6 +11,7 @@
 #include "policy/arrangement.h"
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
+#include "runtime/sync/offer.h"
 #include "runtime/sync/wait.h"
 #include "runtime/tools/events.h"
 #include "topology/allowance.h"
@@ -20,25 +21,17 @@ namespace {
 
 using memory::Migration;
 
-// Helpers count themselves in before they look whether the migration is still there, and its end waits for them: both
-// sequentially consistent, so that one of the two sees the other. The slot is never freed.
-struct Slot {
-  std::atomic<Migration*> migration{nullptr};
-  std::atomic<std::int32_t> helpers{0};
-};
-constinit Slot slot;
+// Of the last plan. Made and ended under the lock.
+constinit Offer<Migration> pending;
 
 constinit std::atomic<std::uint64_t> plans_made{0}, threads_moved{0};
 std::uint64_t pages_before_fork = 0;  // of memory::all_migrations(), which the child of a fork inherits
 
-// Under the lock. The last helper may still be on its way out; it does nothing but leave.
+// Under the lock.
 void end_migration() {
-  Migration* migration = slot.migration.load(std::memory_order_relaxed);
+  Migration* migration = pending.peek();
   if (migration == nullptr || !migration->done()) return;
-  slot.migration.store(nullptr, std::memory_order_seq_cst);  // pairs with the increment in help_to_migrate()
-  Spinner spinner;
-  while (slot.helpers.load(std::memory_order_seq_cst) != 0)
-    if (!spinner.turn()) yield_cpu();
+  pending.end();
   delete migration;
 }
 
@@ -123,7 +116,7 @@ double passes_inside(EntityId top) {
 
 bool may_relocate() {
   end_migration();
-  return slot.migration.load(std::memory_order_relaxed) == nullptr;
+  return !migration_is_pending();
 }
 
 void relocate(EntityId top, memory::MoveCause why) {
@@ -134,8 +127,11 @@ void relocate(EntityId top, memory::MoveCause why) {
   plans_made.fetch_add(1, std::memory_order_relaxed);
   live->remember(top, number);
   plans.store(number, std::memory_order_relaxed);
-  if (Migration* migration = migration_of_plan(top, why))
-    slot.migration.store(migration, std::memory_order_seq_cst);  // pairs with the load in help_to_migrate()
+  Migration* migration = migration_of_plan(top, why);
+  if (migration == nullptr) return;
+  [[maybe_unused]] const bool alone = pending.make(*migration);
+  HEARTH_ASSERT(alone, "a plan of %d entities moves memory while the last one's is under way",
+                int(live->tree.entities()));
 }
 
 bool plan_relocation_of(EntityId bubble) {
@@ -153,22 +149,17 @@ bool plan_relocation_of(EntityId bubble) {
   return true;
 }
 
-bool migration_is_pending() { return slot.migration.load(std::memory_order_relaxed) != nullptr; }
+bool migration_is_pending() { return pending.peek() != nullptr; }
 
 void help_to_migrate() {
   if (HEARTH_LIKELY(!migration_is_pending())) return;
-  slot.helpers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the store in end_migration()
-  Migration* migration = slot.migration.load(std::memory_order_seq_cst);
-  const bool done = migration != nullptr && move_and_wait(*migration);
-  slot.helpers.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the load in end_migration()
-  if (!done) return;
+  if (!pending.help(move_and_wait)) return;
   LockGuard guard(live->lock);
   end_migration();
 }
 
 void forget_migration() {
-  slot.migration.store(nullptr, std::memory_order_relaxed);
-  slot.helpers.store(0, std::memory_order_relaxed);
+  pending.reset_after_fork();
   plans_made.store(0, std::memory_order_relaxed);
   threads_moved.store(0, std::memory_order_relaxed);
   pages_before_fork = memory::all_migrations().moved;

@@ -26,8 +26,7 @@ void lose_workers(Team* team) {
   team->reserved = 0;
   team->group_reserved.store(0, std::memory_order_relaxed);
   team->dismissed.store(0, std::memory_order_relaxed);
-  team->offered.store(nullptr, std::memory_order_relaxed);
-  team->movers.store(0, std::memory_order_relaxed);
+  team->migration.reset_after_fork();
   team->events.reset_after_fork();
   team->go_events.reset_after_fork();
   team->shared_queue.lock.reset();

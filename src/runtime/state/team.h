@@ -18,6 +18,7 @@
 #include "runtime/state/fork_word.h"
 #include "runtime/sync/event_count.h"
 #include "runtime/sync/lock.h"
+#include "runtime/sync/offer.h"
 #include "runtime/state/loop_state.h"
 #include "runtime/sync/relaxed.h"
 #include "runtime/state/task.h"
@@ -168,8 +169,7 @@ struct Team {
   alignas(kCacheLinePair) std::atomic<void*> copyprivate{nullptr};
   alignas(kCacheLinePair) std::atomic<std::uint32_t> tasked{0};  // a task was queued in this region
   std::atomic<std::int32_t> dismissed{0};                        // workers that have left on dismissal
-  std::atomic<memory::Migration*> offered{nullptr};  // a member's, with which idle ones help (bubbles/move_together.h)
-  std::atomic<std::int32_t> movers{0};               // who is at it, beside that member
+  Offer<memory::Migration> migration;  // a member's, with which idle ones help (bubbles/move_together.h)
   EventCount events;     // who sleeps inside a region: barriers, joins, taskwait, ordered, doacross…
   EventCount go_events;  // workers asleep between regions
   SharedQueue shared_queue;
