@@ -6,16 +6,16 @@
 // LRU. They see the accesses of user code inside a region of interest, which a program marks with two NOPs
 // (tests/numa/region.h). A region starts with cold caches and ends with one line of JSON appended to `out`.
 //
-// Coherence: every line has one word that names its last writer and a version, which goes up when a store
-// takes the line away from somebody. A copy of an older version is stale: reading it again is a miss that the
-// writer's cache serves. Those are counted apart from the misses that memory serves, so that spinning on a
-// shared word does not pass for memory traffic.
+// Coherence (lru_cache.h): reading a stale copy again is a miss that the writer's cache serves. Those are
+// counted apart from the misses that memory serves, so that spinning on a shared word does not pass for memory
+// traffic.
 //
 // Threads: QEMU runs with tcg,thread=single, so every callback comes from one host thread and nothing here is
 // locked.
 //
 // Arguments: cpus=<node of each CPU, with dots between>, homes=<nodes that have memory, with dots between>,
 // mib=<memory of each of these>, out=<file>, l1=<KiB>, l2=<KiB>, llc=<KiB per node>.
+#include "lru_cache.h"
 #include "qemu_plugin_api.h"
 
 #include <inttypes.h>
@@ -26,25 +26,6 @@
 #include <sys/mman.h>
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = kQemuPluginInterface;
-
-enum { kMaxCpus = 64, kMaxNodes = 16, kLineShift = 6, kL1Ways = 8, kL2Ways = 8, kLlcWays = 16 };
-
-// The version word of a line: bits 0-6 the last writer's CPU + 1, bit 7 read by somebody else since, bits
-// 8-31 version.
-enum { kWriterMask = 0x7f, kReadByOthers = 0x80, kVersionShift = 8 };
-
-// A cache is `sets` rows of `ways` entries, most recently used first. An entry is line + 1 and the line's
-// version.
-struct entry {
-  uint32_t line_plus_one;
-  uint32_t version;
-};
-struct cache {
-  struct entry* entries;
-  uint32_t sets;
-  uint32_t ways;
-};
-enum outcome { kHit, kAbsent, kStale };
 
 struct cpu {
   struct cache l1;
@@ -94,33 +75,9 @@ static void give_up(const char* format, ...) {
   exit(3);
 }
 
-static void make_cache(struct cache* cache, unsigned kib, uint32_t ways) {
-  uint32_t sets = kib * 1024 / (1u << kLineShift) / ways;
-  if (sets == 0 || (sets & (sets - 1)) != 0)
-    give_up("a cache of %u KiB and %u ways has no power of two of sets", kib, ways);
-  *cache = (struct cache){calloc((size_t)sets * ways, sizeof(struct entry)), sets, ways};
-  if (cache->entries == NULL) give_up("no memory for the cache models");
-}
-
-static void empty_cache(struct cache* cache) {
-  memset(cache->entries, 0, (size_t)cache->sets * cache->ways * sizeof(struct entry));
-}
-
-// Looks for the line as it was before the access; afterwards it is there, most recently used, in its present
-// version.
-static enum outcome touch(struct cache* cache, uint32_t line, uint32_t version_before, uint32_t version_now) {
-  struct entry* row = cache->entries + (size_t)(line & (cache->sets - 1)) * cache->ways;
-  enum outcome outcome = kAbsent;
-  uint32_t way = 0;
-  for (; way < cache->ways; ++way) {
-    if (row[way].line_plus_one != line + 1) continue;
-    outcome = row[way].version == version_before ? kHit : kStale;
-    break;
-  }
-  if (way == cache->ways) way = cache->ways - 1;  // the least recently used one leaves
-  memmove(row + 1, row, way * sizeof *row);
-  row[0] = (struct entry){line + 1, version_now};
-  return outcome;
+static void need_cache(struct cache* cache, unsigned kib, uint32_t ways) {
+  if (!make_cache(cache, kib, ways))
+    give_up("a cache of %u KiB and %u ways has no power of two of sets, or there is no memory for it", kib, ways);
 }
 
 static void access_line(unsigned cpu_number, uint64_t raw, bool store) {
@@ -132,12 +89,7 @@ static void access_line(unsigned cpu_number, uint64_t raw, bool store) {
   uint32_t before = *word;
   uint32_t writer = before & kWriterMask;
   uint32_t me = cpu_number + 1;
-  if (store) {
-    if (writer != me || (before & kReadByOthers) != 0)
-      *word = ((before >> kVersionShift) + 1) << kVersionShift | me;
-  } else if (writer != me) {
-    *word = before | kReadByOthers;
-  }
+  *word = word_after(before, me, store);
   uint32_t version_before = before >> kVersionShift;
   uint32_t version_now = *word >> kVersionShift;
   cpu->last_word = word;
@@ -147,17 +99,17 @@ static void access_line(unsigned cpu_number, uint64_t raw, bool store) {
   // A store that makes a new version updates every level; otherwise a hit hides the access from the levels
   // below.
   bool renewed = version_now != version_before;
-  bool missed = touch(&cpu->l1, line, version_before, version_now) != kHit;
+  bool missed = !touch(&cpu->l1, line, version_before, version_now, store).present;
   cpu->l1_misses += missed;
   if (!missed && !renewed) return;
-  missed &= touch(&cpu->l2, line, version_before, version_now) != kHit;
+  missed &= !touch(&cpu->l2, line, version_before, version_now, store).present;
   cpu->l2_misses += missed;
   if (!missed && !renewed) return;
   int node = machine.node_of_cpu[cpu_number];
-  enum outcome outcome = touch(&llcs[node], line, version_before, version_now);
-  if (!missed || outcome == kHit) return;
+  struct found last = touch(&llcs[node], line, version_before, version_now, store);
+  if (!missed || last.present) return;
   cpu->llc_misses += 1;
-  if (outcome == kStale && writer != 0) {
+  if (last.stale && writer != 0) {
     from_caches[node][machine.node_of_cpu[writer - 1]] += 1;
   } else {
     uint64_t home = raw / machine.raw_bytes_per_home;
@@ -342,10 +294,10 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (machine.words == MAP_FAILED) give_up("no memory for the version words");
   for (int i = 0; i < machine.cpu_count; ++i) {
-    make_cache(&cpus[i].l1, l1, kL1Ways);
-    make_cache(&cpus[i].l2, l2, kL2Ways);
+    need_cache(&cpus[i].l1, l1, kL1Ways);
+    need_cache(&cpus[i].l2, l2, kL2Ways);
   }
-  for (int node = 0; node < machine.node_count; ++node) make_cache(&llcs[node], llc, kLlcWays);
+  for (int node = 0; node < machine.node_count; ++node) need_cache(&llcs[node], llc, kLlcWays);
   register_callbacks(id);
   return 0;
 }

@@ -10,25 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { kL1Ways = 8, kL2Ways = 8, kLlcWays = 16 };
-// The word of a line: bits 0-6 the last writer's CPU + 1, bit 7 read by somebody else since, bits 8-30 version.
-enum { kWriterMask = 0x7f, kReadByOthers = 0x80, kVersionShift = 8, kVersionMask = 0x7fffff };
-
-// Rows of entries, most recently used first.
-struct entry {
-  uint32_t line_plus_one;
-  uint32_t version : 31;
-  uint32_t dirty : 1;
-};
-struct cache {
-  struct entry* entries;
-  uint32_t sets;
-  uint32_t ways;
-};
-struct found {
-  bool present, stale, dirty;
-};
-
 struct own {
   _Alignas(128) struct cache l1;
   struct cache l2;
@@ -50,17 +31,10 @@ static _Atomic uint32_t* words;
 static uint64_t word_count;
 static unsigned l1_kib = 32, l2_kib = 256, llc_kib = 2048;
 
-static void make_cache(struct cache* cache, unsigned kib, uint32_t ways) {
-  uint32_t sets = kib * 1024 / (1u << kLineShift) / ways;
-  *cache = (struct cache){calloc((size_t)sets * ways, sizeof(struct entry)), sets, ways};
-  if (sets == 0 || (sets & (sets - 1)) != 0 || cache->entries == NULL) {
-    fprintf(stderr, "timed_memory: no cache of %u KiB and %u ways\n", kib, ways);
-    exit(3);
-  }
-}
-
-static void empty_cache(struct cache* cache) {
-  memset(cache->entries, 0, (size_t)cache->sets * cache->ways * sizeof(struct entry));
+static void need_cache(struct cache* cache, unsigned kib, uint32_t ways) {
+  if (make_cache(cache, kib, ways)) return;
+  fprintf(stderr, "timed_memory: no cache of %u KiB and %u ways\n", kib, ways);
+  exit(3);
 }
 
 bool caches_take_word(const char* word, const double* numbers, int count) {
@@ -98,12 +72,12 @@ void caches_make(int cpu_count) {
     exit(3);
   }
   for (int i = 0; i < cpu_count; ++i) {
-    make_cache(&own[i].l1, l1_kib, kL1Ways);
-    make_cache(&own[i].l2, l2_kib, kL2Ways);
+    need_cache(&own[i].l1, l1_kib, kL1Ways);
+    need_cache(&own[i].l2, l2_kib, kL2Ways);
   }
   for (int node = 0; node < cache_machine.node_count; ++node) {
     pthread_mutex_init(&llc[node].lock, NULL);
-    make_cache(&llc[node].cache, llc_kib, kLlcWays);
+    need_cache(&llc[node].cache, llc_kib, kLlcWays);
   }
 }
 
@@ -121,38 +95,14 @@ void caches_begin(unsigned cpu) {
   own[cpu].last_virtual_line = UINT64_MAX;
 }
 
-// Looks for the line as it was before the access; afterwards it is there, most recently used, in its present version.
-static struct found touch(struct cache* cache, uint32_t line, uint32_t before, uint32_t now, bool store) {
-  struct entry* row = cache->entries + (size_t)(line & (cache->sets - 1)) * cache->ways;
-  struct found found = {false, false, false};
-  uint32_t way = 0;
-  for (; way < cache->ways; ++way) {
-    if (row[way].line_plus_one != line + 1) continue;
-    found.present = row[way].version == before;
-    found.stale = !found.present;
-    found.dirty = found.present && row[way].dirty;
-    break;
-  }
-  if (way == cache->ways) way = cache->ways - 1;  // the least recently used one leaves
-  memmove(row + 1, row, way * sizeof *row);
-  row[0] = (struct entry){line + 1, now, store || found.dirty};
-  return found;
-}
-
 struct served caches_touch(unsigned cpu, uint64_t raw, bool store) {
   struct own* mine = &own[cpu];
   uint64_t wide_line = raw >> kLineShift;
   if (wide_line >= word_count) return (struct served){kByUpperCaches, 0, false};  // a device's memory
   uint32_t line = (uint32_t)wide_line;
   _Atomic uint32_t* word = &words[line];
-  uint32_t before = atomic_load_explicit(word, memory_order_relaxed), after = before;
-  uint32_t writer = before & kWriterMask, me = cpu + 1;
-  if (store) {
-    if (writer != me || (before & kReadByOthers) != 0)
-      after = (((before >> kVersionShift) + 1) & kVersionMask) << kVersionShift | me;
-  } else if (writer != me) {
-    after = before | kReadByOthers;
-  }
+  uint32_t before = atomic_load_explicit(word, memory_order_relaxed), after = word_after(before, cpu + 1, store);
+  uint32_t writer = before & kWriterMask;
   if (after != before) atomic_store_explicit(word, after, memory_order_relaxed);
   uint32_t old_version = before >> kVersionShift, version = after >> kVersionShift;
   mine->last_word = word;

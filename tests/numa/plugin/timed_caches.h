@@ -3,14 +3,12 @@
 // Caches for timed_memory.c: an L1 and an L2 for each virtual CPU, and a last-level cache for each node, all LRU; who
 // serves a line, and whether it will have to go back to memory.
 //
-// A CPU's own caches belong to its thread; a last-level cache has a lock. Every line of memory has a word, as in
-// llc_matrix.c, that names its last writer and a version; a copy of an older version is stale, and the writer's cache
-// serves the line. Words are atomic; of two accesses that race one may go unnoticed.
+// A CPU's own caches belong to its thread; a last-level cache has a lock. Every line of memory has a word (lru_cache.h): the
+// cache of the last writer serves who has a stale copy. Words are atomic; of two accesses that race one may go unnoticed.
 #pragma once
 
+#include "lru_cache.h"
 #include "qemu_plugin_api.h"
-
-enum { kMaxCpus = 64, kMaxNodes = 16, kLineShift = 6 };
 
 enum by_whom { kByUpperCaches, kByLlc, kByOtherCache, kByMemory };
 struct served {
