@@ -91,6 +91,9 @@ void set_tag(void* block, std::uintptr_t tag);
 inline constexpr std::size_t kMostOwnersChecked = 64;
 void check_owners(const std::uint64_t* addresses, std::size_t count);
 
+/// Whole pages of managed memory are going to be moved. Where this is a part of a region, what was computed of it is noted in
+/// PageMap, which is asked from now on: several parts may move at once.
+void owners_will_move(placement::ByteRange pages);
 /// Whole pages of managed memory were moved: all of them to `to`, or, kUnknown, to several places. Where this is not a
 /// whole region, PageMap is asked about the region from now on; of the pages moved it has been told by whoever moved them.
 void owners_moved(placement::ByteRange pages, Location to);

@@ -244,6 +244,7 @@ bool Migration::add_in_turn(ByteRange range, const Location* at, std::int32_t co
   for (std::int32_t i = 0; i < count; ++i)
     if (at[i] < 0 || at[i] >= machine.locations || machine.nearest[at[i]] == kUnknown) return false;
   if (count_ == room_ && !grow()) return false;
+  if (owner_table.manages(range.begin)) owners_will_move(range);
   Part part{range, batches_, nullptr, count, machine.nearest[at[0]]};
   if (count > 1) {
     part.at = static_cast<Location*>(std::malloc(static_cast<std::size_t>(count) * sizeof(Location)));

@@ -21,7 +21,23 @@ void note_owners(const Layout& layout, ByteRange range) {
   }
 }
 
+void compute_no_more(std::uint64_t address, const OwnerTable::Region& region) {
+  note_owners(region.layout, {region.begin, region.end});
+  owner_table.change(owner_table.id_at(address), {});
+}
+
 }  // namespace
+
+void owners_will_move(ByteRange pages) {
+  const Guard guard;
+  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
+    OwnerTable::Region region;
+    if (!owner_table.find(pages.begin, region)) return;
+    const std::uint64_t end = std::min(pages.end, rounded_up(region.end, kPage));
+    if (pages.begin > region.begin || end < region.end) compute_no_more(pages.begin, region);
+    pages.begin = std::max(end, pages.begin + kPage);
+  }
+}
 
 void owners_moved(ByteRange pages, Location to) {
   const Guard guard;
@@ -50,8 +66,7 @@ void owners_unknown(ByteRange pages) {
   while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
     OwnerTable::Region region;
     if (!owner_table.find(pages.begin, region)) return;
-    note_owners(region.layout, {region.begin, region.end});
-    owner_table.change(owner_table.id_at(pages.begin), {});
+    compute_no_more(pages.begin, region);
     pages.begin = std::max(rounded_up(region.end, kPage), pages.begin + kPage);
   }
 }

@@ -76,6 +76,18 @@ TEST(Migration, AManagedBlockThatMovesAsAWholeStaysComputed) {
   managed_release(reinterpret_cast<void*>(range.begin));
 }
 
+TEST(Migration, PartsOfOneBlockMayMoveTogether) {
+  const ByteRange all = block(Kind::nearest, 64 * kPage, 1);
+  Migration migration;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    ASSERT_TRUE(migration.add({all.begin + i * 16 * kPage, all.begin + (i + 1) * 16 * kPage}, 2));
+  while (!migration.step()) {
+  }
+  EXPECT_EQ(migration.counts().moved, 48u);
+  EXPECT_EQ(shares_of(all).at[2], 48 * kPage);
+  EXPECT_EQ(shares_of(all).at[1], 16 * kPage);
+}
+
 TEST(Migration, PagesAreDealtInTurn) {
   const Location at[] = {6, 0, 3};
   Migration migration;

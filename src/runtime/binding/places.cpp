@@ -36,8 +36,6 @@ struct Places {
 // Constant after init_affinity(). Null without places.
 Places* places = nullptr;
 
-// Every decision of place_team() has a number of its own, so that a thread that comes from another team never
-// takes that team's decision for this one's. 0 is "no place was ever given".
 constinit std::atomic<std::uint32_t> decisions{0};
 
 void say(std::string_view variable, std::string_view value, const std::vector<topology::Remark>& remarks) {
@@ -173,7 +171,9 @@ void place_root(Thread* self) {
   member.place_count = place_count();
 }
 
-void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
+std::uint32_t new_placing() { return decisions.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+bool place_team(Thread* self, Team* team, std::int32_t proc_bind) {
   Member& outer = *self->member;
   Team::Placement wanted;
   wanted.size = team->size;
@@ -184,8 +184,8 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     wanted.first = outer.place_first;
     wanted.count = outer.place_count;
   }
-  if (wanted == team->placement && !settings().display_affinity) return;
-  const std::uint32_t decision = decisions.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (wanted == team->placement && !settings().display_affinity) return false;
+  const std::uint32_t decision = new_placing();
   if (team->placement != wanted) {
     team->placement = wanted;
     team->placement_number = decision;
@@ -208,6 +208,7 @@ void place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     }
     member.placing = decision;
   }
+  return true;
 }
 
 void take_place(Thread* self, Member* member) {

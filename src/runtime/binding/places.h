@@ -27,8 +27,12 @@ void init_affinity();
 /// region or when it asks for its place: until then the program may have put it somewhere.
 void place_root(Thread* self);
 /// Give every member of the team its place and place partition for the region that begins, and bind the
-/// caller, who is its primary thread and still in the team around. `proc_bind`: the clause, 0 without one.
-void place_team(Thread* self, Team* team, std::int32_t proc_bind);
+/// caller, who is its primary thread and still in the team around. `proc_bind`: the clause, 0 without one. True: the
+/// members' places are not what they were.
+bool place_team(Thread* self, Team* team, std::int32_t proc_bind);
+/// A number for Member::placing that no decision before had: a thread that comes from another team never takes that team's
+/// decision for this one's. 0 is "no place was ever given". Any thread.
+std::uint32_t new_placing();
 /// Bind the calling thread as place_team() has decided for its member slot, and display it if that was asked
 /// for.
 void take_place(Thread* self, Member* member);

@@ -59,7 +59,8 @@ void for_each_member(Function&& function) {
 
 // Of the time since the last look the part in which the thread did not wait; 1: nobody knows.
 float busy_part(EntityId entity, const Member* member, std::uint64_t now) {
-  Thread* thread = member == nullptr ? nullptr : static_cast<Thread*>(member->seated);
+  if (member == nullptr) return 1;
+  Thread* thread = member->seated.load(std::memory_order_acquire);  // pairs with the release in take_seat() (seats.cpp)
   if (thread == nullptr) return 1;
   const std::uint64_t since = thread->waits_since;
   std::uint64_t waited = thread->waited;

@@ -73,6 +73,7 @@ struct LiveTree {
   policy::BubbleStack stack;  // constant
   topology::CpuMask before;   // constant: the mask this process started with, and an unseated worker goes back to
   bool pretended = false;     // constant
+  bool placed_by_user = false;  // constant: threads stay where the user has put them, and only memory moves
 
   std::int32_t cpus_of(PlaceId at) const { return places[at].cpus; }
   policy::Standing standing() const;

@@ -114,7 +114,8 @@ void unseat(Team* team) {
   }
 }
 
-void hand_out(Team* team, std::int32_t size, std::uint32_t number) {
+void hand_out(Team* team, std::int32_t size) {
+  const std::uint32_t number = new_placing();
   for (std::int32_t i = 0; i < size; ++i) {
     Member& member = *team->members[i];
     const PlaceId seat = live->place[member.entity];
@@ -144,11 +145,13 @@ void seat(Team* team, std::int32_t size) {
     if (live->place[primary] == kNoPlace) tree[primary].last_cpu = cpu_here();
     tree.sum_up();
     team->seating.planned = size;
+    if (live->placed_by_user) return;
     if (is_crowded()) return unseat(team);
     plan(team);
     plans.fetch_add(1, std::memory_order_relaxed);
   }
-  hand_out(team, size, plans.load(std::memory_order_relaxed));
+  if (live->placed_by_user) return;
+  hand_out(team, size);
 }
 
 bool set_mask_to(const topology::CpuMask& mask) {
@@ -200,6 +203,38 @@ void seat_and_note(Team* team, std::int32_t size) {
   team->seating.plan = plans.load(std::memory_order_relaxed);
 }
 
+bool hints_are_due(const Team* team) { return team->hints_due != 0 || team->parent_member->hints_due != 0; }
+
+// The members look in at take_seat() before they begin.
+void call_members(Team* team, std::int32_t size) {
+  const std::uint32_t number = new_placing();
+  for (std::int32_t i = 0; i < size; ++i) team->members[i]->placing = number;
+}
+
+// The smallest seat that holds a place of the user's; kNoPlace: there is none.
+PlaceId seat_around(std::int32_t users_place) {
+  PlaceId around = kNoPlace;
+  for_each_cpu_of_place(
+      users_place,
+      [](void* result, unsigned cpu) {
+        auto& found = *static_cast<PlaceId*>(result);
+        const PlaceId leaf = live->places.leaf_of_cpu(cpu);
+        if (leaf != kNoPlace) found = found == kNoPlace ? leaf : live->places.common(found, leaf);
+      },
+      &around);
+  return around;
+}
+
+void note_places(Team* team) {
+  LockGuard guard(live->lock);
+  for (std::int32_t i = 0; i < team->size; ++i) {
+    Member& member = *team->members[i];
+    if (member.entity == kNoEntity) continue;
+    member.seat = live->place[member.entity] = seat_around(member.place);
+  }
+  live->enclose_bubbles(live->place);
+}
+
 bool user_places_threads() {
   const Settings& s = settings();
   return place_count() != 0 || s.proc_bind_count > 0 || !s.places.empty() || !s.kmp_affinity.empty() ||
@@ -210,7 +245,7 @@ bool user_places_threads() {
 
 void init_seats() {
   const policy::BubbleStack stack = policy::bubbles_at(static_cast<std::size_t>(settings().bubbles));
-  if (stack.above == nullptr || user_places_threads() || !has_several_locations()) return;
+  if (stack.above == nullptr || !has_several_locations()) return;
   const topology::Machine& machine = topology::machine();
   const std::int32_t locations = memory::memory_homes().locations;
   auto* made = new (std::nothrow) LiveTree;
@@ -232,7 +267,8 @@ void init_seats() {
   }
   made->places.fill(machine, locations, kSeatLevels[settings().seats], places);
   if (made->places[kWholeMachine].location != placement::kUnknown) return;  // all CPUs are at one location
-  made->stack = stack;
+  made->placed_by_user = user_places_threads();
+  if (!made->placed_by_user) made->stack = stack;
   made->before = topology::current_affinity();
   made->pretended = machine.pretended;
   live = made;
@@ -242,7 +278,7 @@ void init_seats() {
     if (event == memory::AreaEvent::released) forget_hints_in(area.range);
   });
   process.seats_teams = true;
-  if (settings().rebalance) begin_to_balance();
+  if (settings().rebalance && !made->placed_by_user) begin_to_balance();
 }
 
 void seat_team(Thread* self, Team* team, std::int32_t size) {
@@ -257,8 +293,8 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
   if (process.measures_load && self->team == self->root_team) look_at_balance(self);
   const Team::Seating wanted{.size = size, .planned = team->seating.planned,
                              .plan = plans.load(std::memory_order_relaxed)};
-  if (self->is_root) keep_root_near(self, primary.seat);
-  const bool due = HEARTH_UNLIKELY(team->hints_due != 0) || HEARTH_UNLIKELY(team->parent_member->hints_due != 0);
+  if (self->is_root && !live->placed_by_user) keep_root_near(self, primary.seat);
+  const bool due = HEARTH_UNLIKELY(hints_are_due(team)) && !live->placed_by_user;
   if (HEARTH_LIKELY(team->seating == wanted) && !due) return;
   seat_and_note(team, size);
   if (!due) return;
@@ -267,18 +303,24 @@ void seat_team(Thread* self, Team* team, std::int32_t size) {
 }
 
 void call_team_to_move(Team* team, std::int32_t size) {
-  if (HEARTH_LIKELY(!hand_announced_to(team)) && HEARTH_LIKELY(!migration_is_pending())) return;
-  LockGuard guard(live->lock);
-  const std::uint32_t number = plans.fetch_add(1, std::memory_order_relaxed) + 1;
-  for (std::int32_t i = 0; i < size; ++i) team->members[i]->placing = number;
+  if (HEARTH_UNLIKELY(hand_announced_to(team)) || HEARTH_UNLIKELY(migration_is_pending())) call_members(team, size);
+}
+
+void sit_where_placed(Team* team, bool changed) {
+  if (!live->placed_by_user) return;
+  if (changed) note_places(team);
+  if (HEARTH_LIKELY(!hints_are_due(team))) return;
+  put_hints_in_force(team);
+  if (migration_is_pending()) call_members(team, team->size);
 }
 
 void take_seat(Thread* self, Member* member) {
   self->placed = member->placing;
-  member->seated = self;
+  // pairs with the acquires in busy_part() (balance.cpp) and bind_member() (relocate.cpp): the thread object may be new
+  member->seated.store(self, std::memory_order_release);
   self->sits_as = member->entity;
   const PlaceId seat = member->seat;
-  if (!live->pretended) {
+  if (!live->pretended && !live->placed_by_user) {
     if (self->is_root) {
       if (is_away_from(seat)) move_root_to(seat);
     } else if (seat != self->bound_seat) {
@@ -332,7 +374,7 @@ placement::Location location_of_caller(const Thread* self) {
 }
 
 std::size_t mask_of_seat(PlaceId seat, void* mask, std::size_t room) {
-  if (live == nullptr || seat < 0 || live->pretended) return 0;
+  if (live == nullptr || seat < 0 || live->pretended || live->placed_by_user) return 0;
   const topology::CpuMask cpus = live->mask_of(seat);
   if (cpus.bytes() > room) return 0;
   std::memcpy(mask, cpus.words(), cpus.bytes());

@@ -15,8 +15,8 @@
 
 namespace hearth::rt {
 
-/// At start-up, when the places that the user has asked for are known. Sets process.seats_teams: there are several
-/// locations, and nobody has said where threads are to run.
+/// At start-up, when the places that the user has asked for are known. Sets process.seats_teams: there are several locations.
+/// Where the user has said where threads are to run, these places are their seats.
 void init_seats();
 
 /// Places for the members of a team of `size` threads, if anything has changed since its last region. Members are made for
@@ -24,6 +24,9 @@ void init_seats();
 void seat_team(Thread* self, Team* team, std::int32_t size);
 /// Where pages are to be moved, the members are to look in before they begin.
 void call_team_to_move(Team* team, std::int32_t size);
+/// After place_team(), whose result is `changed`: where the user places threads, their seats are there; and what was said of
+/// memory comes into force.
+void sit_where_placed(Team* team, bool changed);
 /// Bind the calling thread to its seat.
 void take_seat(Thread* self, Member* member);
 /// The team is being freed.

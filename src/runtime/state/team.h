@@ -85,7 +85,7 @@ struct alignas(kCacheLinePair) Member {
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
-  std::uint32_t placing = 0;                      // which decision of place_team() or seat_team() it comes from
+  std::uint32_t placing = 0;                      // which decision it comes from: new_placing() (binding/places.h)
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
   bool in_barrier = false;    // suspended in a barrier or the join: may run any task of the team
@@ -100,7 +100,7 @@ struct alignas(kCacheLinePair) Member {
   std::int32_t entity = -1;                       // in the tree of bubbles (bubbles/seats.h); -1: it is not there
   std::int32_t next_bubble = -1;                  // made for the next nested team before that is there; -1: none
   Relaxed<std::int32_t> seat{-1};                 // its place in the PlaceTree; -1: it may run anywhere
-  Relaxed<Thread*> seated{nullptr};               // `thread`, once it has looked for its seat
+  std::atomic<Thread*> seated{nullptr};           // `thread`, once it has looked for its seat
   Relaxed<std::uint8_t> hints_due{0};             // as Team::hints_due, of the team that it will fork next
   struct SaidHints* said = nullptr;               // hints.cpp: its last calls of hearth_affinity()
 };

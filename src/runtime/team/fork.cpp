@@ -211,7 +211,10 @@ Team* begin_region(Thread* self, const Region& region) {
     team->num_teams = self->team->num_teams;
     team->team_num = self->team->team_num;
   }
-  if (HEARTH_UNLIKELY(affinity_active())) place_team(self, team, region.proc_bind);
+  if (HEARTH_UNLIKELY(affinity_active())) {
+    const bool changed = place_team(self, team, region.proc_bind);
+    if (process.seats_teams) sit_where_placed(team, changed);
+  }
 
   if (events::active()) events::region_published(self, team, region);
   ForkLine& line = team->fork;
