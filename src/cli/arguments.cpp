@@ -16,6 +16,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/compile.h"
 #include "cli/map.h"
 #include "cli/memory.h"
 #include "cli/model.h"
@@ -363,12 +364,16 @@ void register_compilers(CLI::App& app) {
                                    std::pair("c++", "The same for C++")}) {
     CLI::App* compiler = app.add_subcommand(name, what);
     compiler->add_option("--mode", *ignored, "How threads are typed: balanced (the default), paper or literal")->type_name("MODE");
+    compiler->add_option("--gap", *ignored, "Another answer to gaps of the published algorithm, between commas (below)")
+        ->type_name("NAME=ANSWER");
+    compiler->add_option("--insert", *ignored, "Where a thread gets its CPUs: before its routine (the default), or after its creation")
+        ->type_name("PLACE");
     compiler->add_option("--explain", *ignored, "Write which thread has which class, and why: FILE.txt, .dot, .svg, else JSON")
         ->type_name("FILE");
     compiler->add_option("--record", *ignored, "Make a program that records which thread touches what: sampled (the default) or exact")
         ->type_name("HOW");
     compiler->add_option("--profile", *ignored, "Learn from what such a program has recorded")->type_name("FILE");
-    compiler->footer("All other arguments are those of clang 19; -Rpass=hearth tells the classes as remarks.\n"
+    compiler->footer(gaps_in_words() + "All other arguments are those of clang 19; -Rpass=hearth tells the classes as remarks.\n"
                      "When the program runs, HEARTH_BTLP=off switches the placing off, HEARTH_BTLP=print shows it.");
     compiler->callback([ignored] { say("no arguments for the compiler"); end_with(kExitUsage); });
   }

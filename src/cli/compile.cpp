@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "btlp/analysis/gaps.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
 #include "cli/output.h"
 
 namespace hearth::cli {
 namespace {
-
-constexpr std::string_view kModes[] = {"literal", "paper", "balanced"};
 
 struct Parts {
   std::string plugin, linker, library, recorder;
@@ -31,7 +31,8 @@ struct Parts {
 /// What the arguments say, as far as it concerns us.
 struct Wanted {
   std::vector<std::string> passed;
-  std::string mode, explain, linker, remarks, record, profile;
+  std::string mode, placing, explain, linker, remarks, record, profile;
+  btlp::Gaps gaps;
   bool links = true, has_lines = false, thin = false, asks = false;
   bool good = true;
 };
@@ -59,6 +60,61 @@ bool is_question(std::string_view argument) {
          starts(argument, "--print-") || starts(argument, "-dump");
 }
 
+/// An option of hearth cc, which clang does not get; false: it is none.
+bool read_own(std::string_view argument, Wanted& wanted) {
+  if (starts(argument, "--mode=")) {
+    wanted.mode = after(argument, "--mode=");
+    bool known = false;
+    for (const std::string_view mode : btlp::kModeNames) known = known || mode == wanted.mode;
+    if (!known) {
+      say("--mode={}: no such mode; legal: literal, paper, balanced", wanted.mode);
+      wanted.good = false;
+    }
+    return true;
+  }
+  if (starts(argument, "--gap=")) {
+    std::string problem;
+    if (!wanted.gaps.add(after(argument, "--gap="), problem)) {
+      say("--gap={}", problem);
+      wanted.good = false;
+    }
+    return true;
+  }
+  if (starts(argument, "--insert=")) {
+    wanted.placing = after(argument, "--insert=");
+    if (wanted.placing != "before" && wanted.placing != "after") {
+      say("--insert={}: no such place; legal: before (a thread's routine), after (its creation)", wanted.placing);
+      wanted.good = false;
+    }
+    return true;
+  }
+  if (starts(argument, "--explain=")) {
+    wanted.explain = after(argument, "--explain=");
+    if (wanted.explain.empty()) {
+      say("--explain= needs the name of a file; its end says the form: .txt, .dot, .svg, else JSON");
+      wanted.good = false;
+    }
+    return true;
+  }
+  if (argument == "--record" || starts(argument, "--record=")) {
+    wanted.record = argument == "--record" ? "sampled" : after(argument, "--record=");
+    if (wanted.record != "sampled" && wanted.record != "exact") {
+      say("{}: no such kind of recording; legal: --record, --record=sampled, --record=exact", argument);
+      wanted.good = false;
+    }
+    return true;
+  }
+  if (starts(argument, "--profile=")) {
+    wanted.profile = after(argument, "--profile=");
+    if (wanted.profile.empty()) {
+      say("--profile= needs the file that a program built with --record has written");
+      wanted.good = false;
+    }
+    return true;
+  }
+  return false;
+}
+
 Wanted read_arguments(int argc, char** argv, int first) {
   Wanted wanted;
   bool value_follows = false;
@@ -71,40 +127,7 @@ Wanted read_arguments(int argc, char** argv, int first) {
       wanted.passed.emplace_back(argument);
       continue;
     }
-    if (starts(argument, "--mode=")) {
-      wanted.mode = after(argument, "--mode=");
-      bool known = false;
-      for (const std::string_view mode : kModes) known = known || mode == wanted.mode;
-      if (!known) {
-        say("--mode={}: no such mode; legal: literal, paper, balanced", wanted.mode);
-        wanted.good = false;
-      }
-      continue;
-    }
-    if (starts(argument, "--explain=")) {
-      wanted.explain = after(argument, "--explain=");
-      if (wanted.explain.empty()) {
-        say("--explain= needs the name of a file; its end says the form: .txt, .dot, .svg, else JSON");
-        wanted.good = false;
-      }
-      continue;
-    }
-    if (argument == "--record" || starts(argument, "--record=")) {
-      wanted.record = argument == "--record" ? "sampled" : after(argument, "--record=");
-      if (wanted.record != "sampled" && wanted.record != "exact") {
-        say("{}: no such kind of recording; legal: --record, --record=sampled, --record=exact", argument);
-        wanted.good = false;
-      }
-      continue;
-    }
-    if (starts(argument, "--profile=")) {
-      wanted.profile = after(argument, "--profile=");
-      if (wanted.profile.empty()) {
-        say("--profile= needs the file that a program built with --record has written");
-        wanted.good = false;
-      }
-      continue;
-    }
+    if (read_own(argument, wanted)) continue;
     if (starts(argument, "-fuse-ld=") || starts(argument, "--ld-path=")) {
       wanted.linker = argument;
       continue;
@@ -176,6 +199,25 @@ int become(const std::vector<std::string>& command) {
 
 }  // namespace
 
+std::string gaps_in_words() {
+  std::string text = "Gaps of the algorithm (l, p, b: the answer of the modes literal, paper and balanced):\n";
+  for (std::size_t n = 0; n < btlp::kGaps; ++n) {
+    const auto gap = static_cast<btlp::Gap>(n);
+    const btlp::GapText& about = btlp::text_of(gap);
+    text += fmt::format("  {}=", about.name);
+    for (int which = 0; which < 2; ++which) {
+      std::string modes;
+      for (const btlp::Mode mode : {btlp::Mode::literal, btlp::Mode::paper, btlp::Mode::balanced})
+        if (btlp::Gaps().decided(gap, mode) == (which == 1))
+          modes += (modes.empty() ? "" : ", ") + std::string(1, btlp::kModeNames[static_cast<int>(mode)][0]);
+      text += fmt::format("{}{}{}", which == 0 ? "" : " | ", about.answers[which],
+                          modes.empty() ? "" : " (" + modes + ")");
+    }
+    text += fmt::format("\n      {}\n", about.meaning);
+  }
+  return text + "\n";
+}
+
 Compiler compiler_asked_for(int argc, char** argv) {
   std::string_view name = argc > 0 ? argv[0] : "";
   name = name.substr(name.rfind('/') + 1);
@@ -216,6 +258,8 @@ int compile_main(int argc, char** argv, Compiler compiler) {
   if (!wanted.record.empty() && !wanted.asks)
     command.insert(command.end(), {"--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"});
   set("HEARTH_BTLP_MODE", wanted.mode);
+  set("HEARTH_BTLP_GAPS", wanted.gaps.asked_for());
+  set("HEARTH_BTLP_PLACING", wanted.placing);
   set("HEARTH_BTLP_EMBED", "1");
   set("HEARTH_BTLP_STRIP", wanted.has_lines ? "" : "1");
   set("HEARTH_BTLP_EXPLAIN_FILE", wanted.links ? "" : wanted.explain);

@@ -8,7 +8,8 @@
 
 namespace hearth::policy {
 
-OnlineBtdm::OnlineBtdm(OnlineMachine machine, bool balanced) : machine_(std::move(machine)), balanced_(balanced) {
+OnlineBtdm::OnlineBtdm(OnlineMachine machine, const OnlineRules& rules)
+    : machine_(std::move(machine)), balanced_(rules.balanced), ties_to_first_(rules.ties_to_first) {
   const std::vector<std::int32_t>& nodes = machine_.cores.node_of_core;
   for (std::size_t core = 0; core < nodes.size(); ++core) {
     const std::size_t unit = balanced_ ? machine_.domain_of_core[core] : core;
@@ -17,7 +18,8 @@ OnlineBtdm::OnlineBtdm(OnlineMachine machine, bool balanced) : machine_(std::mov
     if (units_[unit].node < 0) units_[unit].node = nodes[core];
   }
   BtdmMachine as_cores;
-  for (const Unit& unit : units_) as_cores.node_of_core.push_back(unit.node);
+  // On one node every core is next in turn.
+  for (const Unit& unit : units_) as_cores.node_of_core.push_back(rules.turn_by_core ? 0 : unit.node);
   order_ = btdm_order(as_cores);
 }
 
@@ -44,7 +46,7 @@ std::uint32_t OnlineBtdm::distance(std::uint32_t a, std::uint32_t b) const {
 }
 
 std::uint32_t OnlineBtdm::least_loaded(Seat creator) const {
-  const bool near_someone = creator.kind != Seat::anywhere && creator.number < units_.size();
+  const bool near_someone = !ties_to_first_ && creator.kind != Seat::anywhere && creator.number < units_.size();
   std::uint32_t best = 0;
   for (std::uint32_t unit = 1; unit < units_.size(); ++unit) {
     const double mine = units_[unit].load / units_[unit].cores, theirs = units_[best].load / units_[best].cores;

@@ -30,9 +30,15 @@ struct Seat {
   std::uint32_t number = 0;
 };
 
+struct OnlineRules {
+  bool balanced = true;
+  bool turn_by_core = false;   // autonomous threads go to cores by number, not to NUMA nodes in turn
+  bool ties_to_first = false;  // a postponed thread gets the first of equally loaded units, not the nearest
+};
+
 class OnlineBtdm {
  public:
-  OnlineBtdm(OnlineMachine machine, bool balanced);
+  OnlineBtdm(OnlineMachine machine, const OnlineRules& rules);
 
   /// `set`: threads that share data have one number; -1: none. `creator`: its seat, anywhere if it has none.
   Seat enter(ThreadKind kind, std::int32_t set, double load, Seat creator);
@@ -54,7 +60,7 @@ class OnlineBtdm {
   std::uint32_t distance(std::uint32_t a, std::uint32_t b) const;
 
   const OnlineMachine machine_;
-  const bool balanced_;
+  const bool balanced_, ties_to_first_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> order_;  // of units: nodes in turn
   std::size_t turn_ = 0;

@@ -40,7 +40,7 @@ Class type(const Program& program, int node) { return program.nodes[static_cast<
 // Știrb 2018, 6.1: "In the implementation, threads are created inside a loop … threads are all set as side-by-side."
 TEST(Literal, ThreadsOfALoopAreSideBySideAndOutsideOfTheTree) {
   Program program = program_of(Mode::literal, 1);
-  program.nodes[1].in_loop = true;
+  program.nodes[1].in_body = true;
   classify(program);
   EXPECT_EQ(type(program, 1), Class::side_by_side);
   EXPECT_FALSE(program.nodes[1].in_tree);
@@ -84,6 +84,57 @@ TEST(Literal, AThreadOfAThreadIsPostponed) {
   classify(program);
   EXPECT_EQ(type(program, 2), Class::postponed);
   EXPECT_EQ(program.nodes[2].parent, 1);
+}
+
+// "make thread Ai the child of thread A": the last one that says so wins, and nobody becomes its own ancestor.
+TEST(Literal, TheLastWriterIsTheParentAndTheTreeHasNoCircle) {
+  Program program = program_of(Mode::literal, 3);
+  std::string problem;
+  ASSERT_TRUE(program.gaps.add("last-branch=keeps", problem));
+  flow(program, 1, 3, true);
+  flow(program, 2, 3, true);
+  flow(program, 3, 1, true);
+  classify(program);
+  EXPECT_EQ(program.nodes[3].parent, 2);
+  EXPECT_EQ(program.nodes[1].parent, 3);
+  EXPECT_EQ(program.nodes[2].parent, 0);
+}
+
+TEST(Gaps, WordsAreCheckedAndSaidAgain) {
+  Gaps gaps;
+  std::string problem;
+  EXPECT_TRUE(gaps.add("ties=first,loop=body", problem));
+  EXPECT_EQ(gaps.asked_for(), "loop=body,ties=first");
+  EXPECT_TRUE(gaps.decided(Gap::nested, Mode::paper));
+  EXPECT_FALSE(gaps.decided(Gap::loop, Mode::paper));
+  EXPECT_FALSE(gaps.add("loop=repeats,loop", problem));
+  EXPECT_EQ(problem, "\"loop\": no such answer; legal: body, repeats");
+  EXPECT_FALSE(gaps.decided(Gap::loop, Mode::paper)) << "words that are refused change nothing";
+  for (const char* words : {"=", "loop=", "=body", "loop=body=", ",", "unknown=typed"}) EXPECT_FALSE(gaps.add(words, problem)) << words;
+  EXPECT_TRUE(gaps.add("", problem));
+}
+
+TEST(Gaps, WithThePrintedAnswersEveryModeIsLiteral) {
+  for (const Mode mode : {Mode::paper, Mode::balanced}) {
+    Program one = program_of(Mode::literal, 4), other = program_of(mode, 4);
+    std::string problem;
+    for (std::size_t n = 0; n < kGaps; ++n) {
+      const GapText& gap = text_of(static_cast<Gap>(n));
+      const bool second = one.decided(static_cast<Gap>(n));
+      ASSERT_TRUE(other.gaps.add(std::string(gap.name) + "=" + gap.answers[second ? 1 : 0], problem));
+    }
+    for (Program* program : {&one, &other}) {
+      flow(*program, 1, 2, true);
+      flow(*program, 3, 1, false);
+      flow(*program, 4, 0, true, false);
+      program->nodes[2].in_loop = true;
+      classify(*program);
+    }
+    for (int node = 1; node <= 4; ++node) {
+      EXPECT_EQ(type(one, node), type(other, node)) << node;
+      EXPECT_EQ(one.nodes[static_cast<std::size_t>(node)].parent, other.nodes[static_cast<std::size_t>(node)].parent);
+    }
+  }
 }
 
 TEST(Paper, BothPartnersAreSideBySideAndTheFirstCreatedIsTheParent) {

@@ -3,17 +3,10 @@
 
 Usage: compiler_test.py BUILD
 """
-import json
 import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-BUILD = pathlib.Path(sys.argv.pop()).resolve()
-CC, CXX = BUILD / "bin/hearth-cc", BUILD / "bin/hearth-c++"
-PAPERS_MACHINE = "numa:2 core:6 pu:2"
+from shop import BUILD, CC, CXX, PAPERS_MACHINE, Shop
 
 TWO = """#include <pthread.h>
 #include <stdio.h>
@@ -26,29 +19,6 @@ int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(
 WORK = """extern long shared;
 void *work(void *p) { (void)p; for (int i = 0; i < 100; i++) __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); return 0; }
 """
-
-
-class Shop(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-        return name
-
-    def run_it(self, *command, env=None, good=True):
-        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120,
-                                env={**os.environ, **(env or {})})
-        if good:
-            self.assertEqual(result.returncode, 0, f"{command}: {result.stderr}")
-        return result
-
-    def explained(self, name="out.json"):
-        return json.loads((self.folder / name).read_text())
 
 
 class WholePrograms(Shop):

@@ -10,6 +10,14 @@ namespace hearth::btlp {
 /// Fills type, parent, in_tree and reasons of the nodes for program.mode.
 void classify(Program& program);
 
+/// Joins the threads that one call in the source creates (Gap::thread_per), before classify().
+void one_thread_per_creation(Program& program);
+/// Where this thread gets its CPUs, of what was asked for.
+Insertion insertion_of(const Program& program, const Node& node);
+
+/// Which answers the support library needs to know (support/plan.h).
+unsigned running_rules(const Program& program);
+
 /// Whom this thread shares data with; itself, when its instances share among each other. `strong`: only where
 /// sharing is
 /// part of the innermost work.

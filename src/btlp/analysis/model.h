@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "btlp/analysis/gaps.h"
+
 namespace hearth::btlp {
 
-enum class Mode : std::uint8_t { literal, paper, balanced };
 enum class Class : std::uint8_t { autonomous, side_by_side, postponed, unknown };
 
 const char* mode_name(Mode mode);
@@ -54,10 +55,13 @@ struct Node {
   std::vector<std::string> path;  // calls from the creating thread's start to `function`, in the program's own code
   std::string routine;            // empty: not known
   std::string routine_symbol;
-  bool in_loop = false;
+  bool in_loop = false;  // it is created more than once
+  bool in_body = false;  // the call stands in a loop of its own function, however often that runs
   bool many = false;     // more than one instance: in a loop, or created by a thread that is
   bool creates = false;  // it creates threads itself
   bool detached = false;
+  std::string may_not_join;  // why it is not sure that it can be joined until its creator goes on; empty: it is
+  std::vector<std::string> more_routines;  // of others that were made one with it (Gap::thread_per)
   bool open = false;           // code outside of what was seen may share its data
   bool loop_open = false;      // code outside of what was seen may create it in a loop
   std::string unknown_reason;  // why its data is not known; empty: it is
@@ -71,15 +75,32 @@ struct Node {
   std::vector<std::string> reasons;
 };
 
+/// A thread writes what another one can reach from its argument (Gap::parameter).
+struct Receipt {
+  int writer = 0, receiver = 0;
+  std::string object;
+};
+
+/// Where a thread gets its CPUs.
+enum class Insertion : std::uint8_t {
+  before,  // in the new thread, before its routine
+  after,   // in its creator, behind the creation, as the paper has it: only where the thread can surely be joined
+};
+
 struct Program {
   std::string name;
   Mode mode = Mode::balanced;
+  Gaps gaps;
+  Insertion insertion = Insertion::before;
   bool whole = false;       // everything of the program was seen
   std::vector<Node> nodes;  // in order of creation; [0] is main
   std::vector<Edge> edges;
+  std::vector<Receipt> receipts;  // where they were asked for
   std::string recording;  // the file; empty: none
   bool recording_is_exact = false;
   std::vector<std::string> notes;  // what was not seen, and what that costs
+
+  bool decided(Gap gap) const { return gaps.decided(gap, mode); }
 };
 
 }  // namespace hearth::btlp

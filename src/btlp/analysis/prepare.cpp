@@ -2,6 +2,9 @@
 
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
@@ -19,14 +22,17 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include <optional>
 #include <set>
 
 #include "btlp/analysis/creators.h"
+#include "btlp/analysis/frames.h"
 
 namespace hearth::btlp {
 namespace {
 
 constexpr const char* kTag = "hearth.site";
+constexpr const char* kLoop = "hearth.loop";
 // Inlining is bounded by what the analysis can afford, not by what would run well.
 constexpr int kThreshold = 400;
 constexpr unsigned kLargeModule = 60000;  // instructions; from here on the compiler's own threshold
@@ -144,6 +150,12 @@ void forget_ends(llvm::Module& module) {
   }
 }
 
+struct Loops {
+  explicit Loops(llvm::Function& function) : dominators(function), info(dominators) {}
+  llvm::DominatorTree dominators;
+  llvm::LoopInfo info;
+};
+
 llvm::FunctionPassManager scalar_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -159,13 +171,19 @@ int tag_creations(llvm::Module& module) {
   int count = 0;
   for (llvm::Function& function : module) {
     int position = 0;
+    std::optional<Loops> loops;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr || creator_called(*call) == nullptr) continue;
       std::string key = function.getName().str() + "#" + std::to_string(position++);
       if (function.hasLocalLinkage()) key = module.getSourceFileName() + ":" + key;
       // An attribute, since inlining into a place with a handler makes a new call, which keeps no metadata.
-      if (!call->hasFnAttr(kTag)) call->addFnAttr(llvm::Attribute::get(module.getContext(), kTag, key));
+      if (!call->hasFnAttr(kTag)) {
+        if (!loops) loops.emplace(function);
+        if (loops->info.getLoopFor(call->getParent()) != nullptr)
+          call->addFnAttr(llvm::Attribute::get(module.getContext(), kLoop));
+        call->addFnAttr(llvm::Attribute::get(module.getContext(), kTag, key));
+      }
       call->addFnAttr(llvm::Attribute::NoMerge);
       ++count;
     }
@@ -175,6 +193,12 @@ int tag_creations(llvm::Module& module) {
 
 std::string creation_tag(const llvm::CallBase& call) {
   return call.getFnAttr(kTag).getValueAsString().str();
+}
+
+bool stands_in_loop(const llvm::CallBase& call, bool looped) {
+  const llvm::DILocation* place = call.getDebugLoc().get();
+  if (place != nullptr && is_system(place->getScope()->getSubprogram())) return looped;
+  return call.hasFnAttr(kLoop);
 }
 
 void prepare(llvm::Module& module, bool whole) {

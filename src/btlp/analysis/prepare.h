@@ -19,6 +19,10 @@ int tag_creations(llvm::Module& module);
 /// Empty: it has none.
 std::string creation_tag(const llvm::CallBase& call);
 
+/// Does the creation stand in the body of a loop of its own function, as it was before anything was inlined? The C++
+/// libraries' own functions stand for whoever calls them: `looped`.
+bool stands_in_loop(const llvm::CallBase& call, bool looped);
+
 /// `whole`: the module is the whole program, so that only main() is called from outside.
 void prepare(llvm::Module& module, bool whole);
 

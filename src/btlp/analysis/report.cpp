@@ -85,11 +85,22 @@ std::string thread_json(const Program& program, const Node& node) {
   text += ", \"shares\": " + strings(shared_by(program, node.number));
   text += ",\n     \"created_by\": " + std::to_string(node.creator) + ", \"creator\": " + quoted(node.api);
   text += ", \"path\": " + strings(node.path) + ", \"detached\": " + truth(node.detached);
+  text += ", \"insertion\": " + quoted(insertion_of(program, node) == Insertion::after ? "after" : "before");
   text += ", \"parent\": " + (node.in_tree ? std::to_string(node.parent) : std::string("null"));
   text += ",\n     \"estimated_cost\": {\"flops\": " + rounded(node.cost.flops);
   text += ", \"integer_operations\": " + rounded(node.cost.integer_operations);
   text += ", \"bytes\": " + rounded(node.cost.bytes) + "}";
   return text + ",\n     \"why\": " + strings(node.reasons) + "}";
+}
+
+std::string gaps_json(const Program& program) {
+  std::string text = "{";
+  for (std::size_t n = 0; n < kGaps; ++n) {
+    const GapText& gap = text_of(static_cast<Gap>(n));
+    const char* answer = gap.answers[program.decided(static_cast<Gap>(n)) ? 1 : 0];
+    text += std::string(n == 0 ? "" : ", ") + quoted(gap.name) + ": " + quoted(answer);
+  }
+  return text + "}";
 }
 
 void tree_text(const Program& program, int number, const std::string& indent, std::string& text) {
@@ -144,6 +155,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 std::string as_text(const Program& program) {
   std::string text = program.name + ", mode " + mode_name(program.mode) +
                      (program.whole ? ", whole program\n" : ", one file alone\n");
+  if (const std::string gaps = program.gaps.asked_for(); !gaps.empty()) text += "gaps: " + gaps + "\n";
   for (const std::string& note : program.notes) text += "note: " + note + "\n";
   tree_text(program, 0, "", text);
   for (const Node& node : program.nodes)
@@ -156,6 +168,7 @@ std::string as_text(const Program& program) {
 
 std::string as_json(const Program& program) {
   std::string text = "{\n  \"program\": " + quoted(program.name) + ",\n  \"mode\": " + quoted(mode_name(program.mode));
+  text += ",\n  \"gaps\": " + gaps_json(program);
   text += ",\n  \"whole_program\": " + std::string(truth(program.whole)) + ",\n  \"notes\": " + strings(program.notes);
   text += ",\n  \"threads\": [\n";
   for (std::size_t number = 1; number < program.nodes.size(); ++number)

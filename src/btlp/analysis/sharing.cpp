@@ -54,6 +54,7 @@ class Sharing {
   void instances(int node);
   void results();
   void mark_open();
+  void receipts();
   bool ignored(int object) const;
   bool handed_over(const Creation& creation, int object) const;
   bool counts(int older, int younger, const Access& theirs, const Access& ours) const;
@@ -362,6 +363,22 @@ void Sharing::results() {
   }
 }
 
+/// What one thread writes and another one can reach from its argument, read or not.
+void Sharing::receipts() {
+  for (std::size_t receiver = 1; receiver < program_.nodes.size(); ++receiver) {
+    const Creation& creation = walk_.creations()[receiver];
+    if (creation.root == nullptr || creation.root->arguments.empty()) continue;
+    std::set<int> reached;
+    for (const Pointer& pointer : walk_.memory().reachable(creation.root->arguments[0])) reached.insert(pointer.object);
+    for (std::size_t writer = 1; writer < program_.nodes.size(); ++writer)
+      for (const auto& [object, list] : accesses_[writer])
+        if (writer != receiver && reached.count(object) != 0 && !ignored(object) &&
+            std::any_of(list.begin(), list.end(), [](const Access* access) { return access->write; }))
+          program_.receipts.push_back(
+              {static_cast<int>(writer), static_cast<int>(receiver), walk_.name_of(object)});
+  }
+}
+
 /// Threads whose data other files, which were not seen, may touch as well.
 void Sharing::mark_open() {
   for (std::size_t node = 1; node < program_.nodes.size(); ++node) {
@@ -399,6 +416,7 @@ void Sharing::run() {
     if (program_.nodes[node].many) instances(node);
   results();
   mark_open();
+  if (!program_.decided(Gap::parameter)) receipts();
 }
 
 }  // namespace

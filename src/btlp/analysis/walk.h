@@ -94,6 +94,8 @@ class Walk {
   /// Of nodes 1, 2, …; [0] is empty.
   const std::vector<Creation>& creations() const { return creations_; }
   bool whole() const { return whole_; }
+  /// Fills Node::may_not_join (joinable.cpp).
+  void find_joinable();
   /// The name of what the program itself runs, behind what the C++ library puts around it.
   void name_routines();
   std::string name_of(int object) const;
@@ -139,6 +141,11 @@ class Walk {
   int node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
                llvm::Function* callable);
 
+  void detach(Context* context, llvm::CallBase& call);
+
+  // joinable.cpp
+  std::string why_not_joinable(int number, bool detaching_attributes, bool handed_on) const;
+
   // sites.cpp
   bool in_loop(Context* context, llvm::CallBase& call, const llvm::BasicBlock*& header);
   void describe(Node& node, Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine);
@@ -158,6 +165,7 @@ class Walk {
   std::vector<Creation> creations_;
   std::map<std::string, int> node_of_key_;
   bool collecting_ = false;
+  bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;
   int round_ = 0;
 };

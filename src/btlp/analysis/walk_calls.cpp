@@ -155,11 +155,7 @@ bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef na
     return true;
   }
   if (is_detach(name) && call.arg_size() > 0) {
-    Pointers handles = value_of(context, call.getArgOperand(0));
-    if (call.getArgOperand(0)->getType()->isPointerTy())
-      for (const Pointer& pointer : value_of(context, call.getArgOperand(0))) handles.insert(memory_.load(pointer, 8));
-    for (const Pointer& handle : handles)
-      if (memory_[handle.object].kind == Kind::handle) program_.nodes[memory_[handle.object].node].detached = true;
+    detach(context, call);
     return true;
   }
   if (name == "pthread_setspecific" && call.arg_size() == 2) return true;
@@ -174,6 +170,25 @@ bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef na
   return false;
 }
 
+void Walk::detach(Context* context, llvm::CallBase& call) {
+  llvm::Value* which = call.getArgOperand(0);
+  const auto* self = llvm::dyn_cast<llvm::CallBase>(which);
+  const llvm::Function* asked = self == nullptr ? nullptr : self->getCalledFunction();
+  if (asked != nullptr && (asked->getName() == "pthread_self" || asked->getName() == "thrd_current")) {
+    program_.nodes[context->thread].detached = true;
+    return;
+  }
+  Pointers handles = value_of(context, which);
+  if (which->getType()->isPointerTy())
+    for (const Pointer& pointer : value_of(context, which)) handles.insert(memory_.load(pointer, 8));
+  bool known = false;
+  for (const Pointer& handle : handles) {
+    if (memory_[handle.object].kind != Kind::handle) continue;
+    program_.nodes[memory_[handle.object].node].detached = known = true;
+  }
+  if (!known && collecting_) detached_unknown_ = true;
+}
+
 void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
   if (call.arg_size() == 0) return;
   int result = -1;
@@ -183,8 +198,10 @@ void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
     Pointers objects = handles;
     for (const Pointer& pointer : objects) handles.insert(memory_.load(pointer, 8));
   }
+  bool known = false;
   for (const Pointer& pointer : handles) {
     if (memory_[pointer.object].kind != Kind::handle) continue;
+    known = true;
     Creation& creation = creations_[memory_[pointer.object].node];
     if (std::find(creation.joins.begin(), creation.joins.end(), &call) == creation.joins.end()) {
       creation.joins.push_back(&call);
@@ -202,6 +219,7 @@ void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
         memory_.store(where, creation.root->returned);
     }
   }
+  if (!known && collecting_) joined_unknown_ = true;
 }
 
 Pointers Walk::routines_of_state(const Pointers& state) {
@@ -326,6 +344,7 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   if (known != node_of_key_.end()) {
     Node& there = program_.nodes[known->second];
     there.in_loop = there.in_loop || looped;
+    there.in_body = there.in_body || stands_in_loop(call, looped);
     there.many = there.many || looped;
     return known->second;
   }
@@ -333,6 +352,7 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   node.creator = context->thread;
   node.site = tag;
   node.in_loop = looped;
+  node.in_body = stands_in_loop(call, looped);
   node.many = looped || program_.nodes[context->thread].many;
   node_of_key_[key] = node.number;
   program_.nodes.push_back(node);

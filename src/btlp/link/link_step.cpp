@@ -151,10 +151,10 @@ void tell(Program& program, const Inputs& inputs) {
   for (const std::string& note : program.notes) say(note + ".");
 }
 
-Mode wanted_mode() {
-  Mode mode = Mode::balanced;
-  parse_mode(setting("HEARTH_BTLP_MODE"), mode);
-  return mode;
+/// Wrong words were refused by `hearth cc`, or told by the pass.
+Rules wanted_rules() {
+  std::string problem;
+  return rules_of_environment(problem);
 }
 
 /// The recorder stands in front of libc, so it comes before all other libraries.
@@ -205,7 +205,7 @@ int link_step(const std::vector<std::string>& arguments) {
   if (inputs.module != nullptr) {
     triple = inputs.module->getTargetTriple();
     const bool whole = !shared && inputs.foreign.empty() && inputs.problems.empty();
-    program = analyse(*inputs.module, whole, wanted_mode(), program.name);
+    program = analyse(*inputs.module, whole, wanted_rules(), program.name);
     const std::string recording = setting("HEARTH_BTLP_PROFILE");
     if (!recording.empty()) add_recording_of(recording, program);
   }
@@ -235,26 +235,44 @@ int link_step(const std::vector<std::string>& arguments) {
 }
 
 int analyse_files(const std::vector<std::string>& given) {
-  Mode mode = Mode::balanced;
+  Rules rules;
   std::vector<std::string> arguments = given;
-  std::string recording;
-  if (arguments.size() > 2 && arguments[1].rfind("--profile=", 0) == 0) {
-    recording = arguments[1].substr(std::strlen("--profile="));
+  std::string recording, problem;
+  const auto option = [&](const char* name, std::string& value) {
+    const std::string begin = std::string(name) + "=";
+    if (arguments.size() < 2 || arguments[1].rfind(begin, 0) != 0) return false;
+    value = arguments[1].substr(begin.size());
     arguments.erase(arguments.begin() + 1);
+    return true;
+  };
+  std::string value;
+  for (bool more = true; more && problem.empty();) {
+    more = option("--profile", recording);
+    if (option("--gap", value)) more = rules.gaps.add(value, problem);
+    if (!option("--insert", value)) continue;
+    more = true;
+    rules.insertion = value == "after" ? Insertion::after : Insertion::before;
+    if (value != "after" && value != "before") problem = value + ": legal: before, after";
   }
-  if (arguments.size() < 5 || !parse_mode(arguments[1], mode) || (arguments[2] != "whole" && arguments[2] != "part")) {
-    say("usage: hearth-ld --analyse [--profile=RECORDING] literal|paper|balanced whole|part OUT FILE...");
+  if (!problem.empty()) {
+    say(problem + ".");
+    return 2;
+  }
+  if (arguments.size() < 5 || !parse_mode(arguments[1], rules.mode) ||
+      (arguments[2] != "whole" && arguments[2] != "part")) {
+    say("usage: hearth-ld --analyse [--profile=RECORDING] [--gap=NAME=ANSWER,...] [--insert=before|after] "
+        "literal|paper|balanced whole|part OUT FILE...");
     return 2;
   }
   llvm::LLVMContext context;
   silence(context);
   Inputs inputs = read_files({arguments.begin() + 4, arguments.end()}, context);
-  for (const std::string& problem : inputs.problems) say(problem + ".");
+  for (const std::string& each : inputs.problems) say(each + ".");
   if (!inputs.problems.empty() || inputs.module == nullptr) {
     if (inputs.problems.empty()) say("there is no bitcode in " + arguments[4] + ".");
     return 1;
   }
-  Program program = analyse(*inputs.module, arguments[2] == "whole", mode, arguments[4]);
+  Program program = analyse(*inputs.module, arguments[2] == "whole", rules, arguments[4]);
   if (!recording.empty() && !add_recording_of(recording, program)) return 1;
   const std::string& out = arguments[3];
   if (out == "-") {

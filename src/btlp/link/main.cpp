@@ -6,9 +6,9 @@
 // Programs that create no threads are linked once. Whatever fails in 2 or 3 leaves the program of step 1 and one
 // sentence.
 //
-//   hearth-ld --analyse [--profile=RECORDING] MODE whole|part OUT.{json,dot,svg,txt} FILE...    the same analysis, of bitcode files; OUT
+//   hearth-ld --analyse [--profile=RECORDING] [--gap=NAME=ANSWER,...] [--insert=before|after] MODE whole|part OUT.{json,dot,svg,txt} FILE...    the same analysis, of bitcode files; OUT
 // - is text
-// Settings come from `hearth cc` in the environment: HEARTH_BTLP_LD (the linker), _MODE, _EXPLAIN, _LIBRARY, _REMARKS,
+// Settings come from `hearth cc` in the environment: HEARTH_BTLP_LD (the linker), _MODE, _GAPS, _PLACING, _EXPLAIN, _LIBRARY, _REMARKS,
 // _RECORD (sampled or exact: link the recorder), _PROFILE (a recording to learn from).
 #include <cstdio>
 #include <cstdlib>

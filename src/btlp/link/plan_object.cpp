@@ -13,6 +13,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 
+#include "btlp/analysis/classify.h"
 #include "btlp/support/plan.h"
 
 namespace hearth::btlp {
@@ -28,7 +29,7 @@ std::vector<int> sets_of(const Program& program) {
   };
   std::vector<bool> shares(program.nodes.size(), false);
   for (const Edge& edge : program.edges) {
-    if (edge.from == 0 || edge.to == 0 || (program.mode == Mode::balanced && !edge.strong)) continue;
+    if (edge.from == 0 || edge.to == 0 || (program.decided(Gap::weak_sharing) && !edge.strong)) continue;
     set[root(edge.to)] = root(edge.from);
     shares[edge.from] = shares[edge.to] = true;
   }
@@ -59,7 +60,7 @@ void fill(llvm::Module& module, const Program& program) {
         llvm::ConstantInt::getSigned(word, sets[node.number]),
         llvm::ConstantInt::get(byte, static_cast<unsigned>(node.type)),
         llvm::ConstantInt::get(byte, node.many),
-        llvm::ConstantInt::get(byte, 0),
+        llvm::ConstantInt::get(byte, insertion_of(program, node) == Insertion::after),
         llvm::ConstantInt::get(byte, 0)};
     entries.push_back(llvm::ConstantStruct::getAnon(context, fields));
   }
@@ -69,7 +70,8 @@ void fill(llvm::Module& module, const Program& program) {
   llvm::Constant* fields[] = {llvm::ConstantInt::get(word, HEARTH_BTLP_VERSION),
                               llvm::ConstantInt::get(word, static_cast<unsigned>(program.mode)),
                               llvm::ConstantInt::get(word, entries.size()),
-                              llvm::ConstantInt::get(word, program.nodes.size()), list};
+                              llvm::ConstantInt::get(word, program.nodes.size()),
+                              llvm::ConstantInt::get(word, running_rules(program)), list};
   llvm::Constant* value = llvm::ConstantStruct::getAnon(context, fields);
   auto* plan = new llvm::GlobalVariable(module, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
                                         "hearth_btlp_plan");

@@ -9,6 +9,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 
+#include "btlp/analysis/classify.h"
 #include "btlp/analysis/creators.h"
 #include "btlp/analysis/prepare.h"
 
@@ -52,7 +53,7 @@ llvm::GlobalVariable* site_of(llvm::Module& module, const std::string& key, cons
                               byte(static_cast<int>(type)),
                               byte(many),
                               byte(static_cast<int>(program.mode)),
-                              byte(0)};
+                              byte(static_cast<int>(running_rules(program)))};
   llvm::Constant* value = llvm::ConstantStruct::getAnon(context, fields);
   return new llvm::GlobalVariable(module, value->getType(), false, llvm::GlobalValue::PrivateLinkage, value,
                                   "hearth.site");

@@ -2,6 +2,8 @@
 //
 // Options come from the environment, since clang passes -mllvm options to plugins only after they are loaded:
 //   HEARTH_BTLP_MODE     literal, paper or balanced
+//   HEARTH_BTLP_GAPS     answers to the gaps of Algorithm 1 (analysis/gaps.h): name=answer,name=answer
+//   HEARTH_BTLP_PLACING  before (a thread's routine) or after (its creation)
 //   HEARTH_BTLP_EMBED    1: leave the file's bitcode in the object for the link step
 //   HEARTH_BTLP_STRIP    1: lines were asked for by `hearth cc` alone; the object gets none
 //   HEARTH_BTLP_EXPLAIN_FILE  where the result of this file alone goes
@@ -42,12 +44,11 @@ bool is_on(const char* variable) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-Mode wanted_mode() {
-  Mode mode = Mode::balanced;
-  const char* value = std::getenv("HEARTH_BTLP_MODE");
-  if (value != nullptr && *value != '\0' && !parse_mode(value, mode))
-    llvm::errs() << "hearth: HEARTH_BTLP_MODE=\"" << value << "\": legal: literal, paper, balanced; using balanced.\n";
-  return mode;
+Rules wanted_rules() {
+  std::string problem;
+  const Rules rules = rules_of_environment(problem);
+  if (!problem.empty()) llvm::errs() << "hearth: " << problem << "; it is left out.\n";
+  return rules;
 }
 
 void write(const Program& program, const std::string& path) {
@@ -143,7 +144,10 @@ class Pass : public llvm::PassInfoMixin<Pass> {
   static Program nothing(llvm::Module& module) {
     Program program;
     program.name = module.getSourceFileName();
-    program.mode = wanted_mode();
+    const Rules rules = wanted_rules();
+    program.mode = rules.mode;
+    program.gaps = rules.gaps;
+    program.insertion = rules.insertion;
     program.nodes.emplace_back();
     return program;
   }
@@ -156,7 +160,7 @@ class Pass : public llvm::PassInfoMixin<Pass> {
       llvm::consumeError(copy.takeError());
       return nothing(module);
     }
-    return analyse(**copy, is_on("HEARTH_BTLP_WHOLE"), wanted_mode(), module.getSourceFileName());
+    return analyse(**copy, is_on("HEARTH_BTLP_WHOLE"), wanted_rules(), module.getSourceFileName());
   }
 };
 

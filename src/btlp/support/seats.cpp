@@ -41,13 +41,20 @@ struct Sitting {
   topology::CpuMask given;  // empty: not bound
 };
 
+/// One that was placed behind its creation knows nothing of it; nor do we ever see its end.
+struct Behind {
+  pthread_t thread;
+  Sitting sitting;
+};
+
 struct State {
-  explicit State(bool balanced);
+  State(bool balanced, std::uint32_t rules);
   const topology::Machine& machine;
   policy::OnlineMachine plain;
   std::vector<topology::CpuMask> of_core, of_domain;
   policy::OnlineBtdm btdm;
   std::uint32_t count = 0;
+  std::vector<Behind> behind;
 };
 
 std::atomic<const Settings*> settings{nullptr};
@@ -100,24 +107,42 @@ const Settings& the_settings() {
   return *known;
 }
 
-policy::OnlineMachine plain_machine(const topology::Machine& machine) {
+/// The CPUs of a core, as seats: one with all of them, or one each.
+std::vector<topology::CpuMask> seats_of(const topology::Core& core, std::uint32_t rules) {
+  if (core.usable.empty()) return {};
+  if ((rules & HEARTH_BTLP_SEAT_IS_THREAD) == 0) return {core.usable};
+  std::vector<topology::CpuMask> seats;
+  core.usable.for_each([&](unsigned cpu) {
+    seats.emplace_back();
+    seats.back().set(cpu);
+  });
+  return seats;
+}
+
+policy::OnlineMachine plain_machine(const topology::Machine& machine, std::uint32_t rules) {
   policy::OnlineMachine plain;
   std::vector<int> number(machine.llcs.size() + 1, -1);
   int domains = 0;
   for (const topology::Core& core : machine.cores) {
-    if (core.usable.empty()) continue;
-    plain.cores.node_of_core.push_back(core.node);
-    int& domain = number[static_cast<std::size_t>(core.llc + 1)];
-    if (domain < 0) domain = domains++;
-    plain.domain_of_core.push_back(static_cast<std::uint32_t>(domain));
+    for (std::size_t seat = seats_of(core, rules).size(); seat-- > 0;) {
+      plain.cores.node_of_core.push_back(core.node);
+      int& domain = number[static_cast<std::size_t>(core.llc + 1)];
+      if (domain < 0) domain = domains++;
+      plain.domain_of_core.push_back(static_cast<std::uint32_t>(domain));
+    }
   }
   plain.cores.node_distance = machine.node_distance;
   return plain;
 }
 
-State::State(bool balanced) : machine(topology::machine()), plain(plain_machine(machine)), btdm(plain, balanced) {
+policy::OnlineRules rules_of(bool balanced, std::uint32_t rules) {
+  return {balanced, (rules & HEARTH_BTLP_TURN_BY_CORE) != 0, (rules & HEARTH_BTLP_TIES_TO_FIRST) != 0};
+}
+
+State::State(bool balanced, std::uint32_t rules)
+    : machine(topology::machine()), plain(plain_machine(machine, rules)), btdm(plain, rules_of(balanced, rules)) {
   for (const topology::Core& core : machine.cores)
-    if (!core.usable.empty()) of_core.push_back(core.usable);
+    for (const topology::CpuMask& seat : seats_of(core, rules)) of_core.push_back(seat);
   for (std::size_t core = 0; core < of_core.size(); ++core) {
     const std::uint32_t domain = plain.domain_of_core[core];
     if (domain >= of_domain.size()) of_domain.resize(domain + 1);
@@ -130,6 +155,8 @@ struct Known {
   double load = 1;
   std::int32_t set = -1;
   std::uint8_t type = 3, mode = 2;
+  std::uint32_t rules = 0;
+  bool after = false;
 };
 
 /// The plan's entry for the thread that comes next from this site. A site that has several is one source place
@@ -139,9 +166,11 @@ Known next_of(hearth_btlp_site& site, std::uint32_t instance) {
   Known known;
   known.type = site.type;
   known.mode = site.mode;
+  known.rules = site.rules;
   const hearth_btlp_plan* plan = site.plan;
   if (plan == nullptr || plan->version != HEARTH_BTLP_VERSION) return known;
   known.mode = static_cast<std::uint8_t>(plan->mode);
+  known.rules = plan->rules;
   std::uint32_t met = 0;
   for (std::uint32_t n = 0; n < plan->count; ++n) {
     const hearth_btlp_entry& entry = plan->entries[n];
@@ -150,6 +179,7 @@ Known next_of(hearth_btlp_site& site, std::uint32_t instance) {
     known.load = entry.load;
     known.set = entry.set;
     known.type = entry.type;
+    known.after = entry.after != 0;
     if (entry.many == 0 && met++ == instance) break;
   }
   return known;
@@ -161,9 +191,15 @@ policy::ThreadKind kind_of(std::uint8_t type) {
   return kinds[type < 4 ? type : 3];
 }
 
-Sitting* mine() {
+/// Of this thread; called inside.
+const Sitting* mine() {
   const Settings& all = the_settings();
-  return all.has_key ? static_cast<Sitting*>(pthread_getspecific(all.key)) : nullptr;
+  if (all.has_key)
+    if (const void* own = pthread_getspecific(all.key)) return static_cast<const Sitting*>(own);
+  if (state != nullptr)
+    for (const Behind& each : state->behind)
+      if (pthread_equal(each.thread, pthread_self()) != 0) return &each.sitting;
+  return nullptr;
 }
 
 /// The CPUs on which a thread that this one creates may run: what the process may use, unless somebody has narrowed the
@@ -197,11 +233,12 @@ Placed take_seat(hearth_btlp_site& site, bool fixed) {
   Placed placed;
   const std::uint32_t instance = __atomic_fetch_add(&site.created, 1, __ATOMIC_RELAXED);
   const Known known = next_of(site, instance);
-  const Sitting* creator = mine();
   if (!get_in()) return placed;
-  if (state == nullptr) state = new State(known.mode == 2);
+  const Sitting* creator = mine();
+  if (state == nullptr) state = new State(known.mode == 2, known.rules);
   const std::uint32_t number = ++state->count;
   if (!fixed) {
+    placed.after = known.after;
     placed.set = known.set;
     placed.load = known.load;
     placed.seat = state->btdm.enter(kind_of(known.type), known.set, known.load,
@@ -229,6 +266,27 @@ void sit_down(const Placed& placed) {
   auto* sitting = new Sitting{placed.seat, placed.set, placed.load, {}};
   if (placed.bind) sitting->given = placed.mask;
   pthread_setspecific(all.key, sitting);
+}
+
+void bind_behind(pthread_t thread, const Placed& placed) {
+  if (get_in()) {
+    Sitting sitting{placed.seat, placed.set, placed.load, {}};
+    if (placed.bind) sitting.given = placed.mask;
+    auto at = state->behind.begin();
+    while (at != state->behind.end() && pthread_equal(at->thread, thread) == 0) ++at;
+    if (at == state->behind.end()) {
+      state->behind.push_back({thread, sitting});
+    } else {  // its handle is used again: the thread that had it has been joined
+      state->btdm.leave(at->sitting.seat, at->sitting.set, at->sitting.load);
+      at->sitting = sitting;
+    }
+    get_out();
+  }
+  if (!placed.bind) return;
+  // A thread that has ended and was not joined has 0 for its number, and the kernel takes 0 for whoever asks.
+  const topology::CpuMask before = topology::current_affinity();
+  pthread_setaffinity_np(thread, placed.mask.bytes(), reinterpret_cast<const cpu_set_t*>(placed.mask.words()));
+  if (!(topology::current_affinity() == before)) topology::set_affinity(0, before);
 }
 
 void give_back(const Placed& placed) {

@@ -5,6 +5,8 @@
 // while it was inside) gets no seat, and no thread ever waits for long.
 #pragma once
 
+#include <pthread.h>
+
 #include "btlp/support/plan.h"
 #include "policy/btdm_online.h"
 #include "topology/cpu_mask.h"
@@ -17,6 +19,7 @@ struct Placed {
   std::int32_t set = -1;
   double load = 0;
   bool bind = false;  // to `mask`
+  bool after = false;  // behind its creation, by its creator
   topology::CpuMask mask;
 };
 
@@ -26,6 +29,8 @@ bool is_on();
 Placed take_seat(hearth_btlp_site& site, bool fixed);
 /// Called by the new thread, before its routine: what it may use later, when it creates threads itself.
 void sit_down(const Placed& placed);
+/// Placed::after: binds a thread that can be joined and is not joined yet. Called by its creator.
+void bind_behind(pthread_t thread, const Placed& placed);
 /// The thread could not be created.
 void give_back(const Placed& placed);
 

@@ -99,15 +99,28 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, Record* record) 
   return pthread_create(thread, attributes, run, record);
 }
 
+void drop(Record* record) {
+  give_back(record->placed);
+  delete record;
+}
+
+/// The paper's form: no trampoline, the creator binds the thread.
+int create_then_bind(pthread_t* thread, const pthread_attr_t* attributes, Record* record) {
+  const Placed placed = record->placed;
+  const int problem = pthread_create(thread, attributes, record->routine, record->argument);
+  if (problem != 0) {
+    drop(record);
+    return problem;
+  }
+  delete record;
+  bind_behind(*thread, placed);
+  return 0;
+}
+
 Record* record_for(hearth_btlp_site* site, const pthread_attr_t* attributes) {
   auto* record = new (std::nothrow) Record;
   if (record != nullptr) record->placed = take_seat(*site, chooses_cpus(attributes));
   return record;
-}
-
-void drop(Record* record) {
-  give_back(record->placed);
-  delete record;
 }
 
 /// libstdc++'s std::thread::_State: the first word leads to its table: two destructors, then _M_run().
@@ -161,6 +174,7 @@ HEARTH_BTLP_EXPORT int hearth_btlp_pthread_create(pthread_t* thread, const pthre
   if (record == nullptr) return pthread_create(thread, attributes, routine, argument);
   record->routine = routine;
   record->argument = argument;
+  if (record->placed.after) return create_then_bind(thread, attributes, record);
   const int problem = create(thread, attributes, record);
   if (problem != 0) drop(record);
   return problem;
@@ -173,8 +187,13 @@ HEARTH_BTLP_EXPORT int hearth_btlp_thrd_create(thrd_t* thread, int (*routine)(vo
   if (record == nullptr) return thrd_nomem;
   record->returns_int = routine;
   record->argument = argument;
+  const bool after = record->placed.after;
+  const Placed placed = record->placed;
+  if (after) record->placed = {};  // the new thread has nothing to do
   const int problem = create(thread, nullptr, record);
+  if (problem == 0 && after) bind_behind(*thread, placed);
   if (problem == 0) return thrd_success;
+  record->placed = placed;
   drop(record);
   return problem == ENOMEM ? thrd_nomem : thrd_error;
 }
