@@ -33,6 +33,8 @@ class PerfCounter : public Counter {
   int handle_;
 };
 
+constexpr double kMostPerCount = 1;  // joules; real ones are 2^-32 to 2^-16
+
 struct Event {
   const char* name;
   Part part;
@@ -68,7 +70,7 @@ void find_pmu(const SystemRoot& root, const char* pmu, const Event (&events)[N],
     if (!root.read_line(path.c_str(), text) || !config_of(text, config)) continue;
     if (!root.read_line((path + ".scale").c_str(), scale)) continue;
     const double joules = std::strtod(scale.c_str(), nullptr);
-    if (!(joules > 0)) continue;
+    if (!(joules > 0 && joules < kMostPerCount)) continue;  // "inf" is a number to strtod()
     cpus.for_each([&](unsigned cpu) {
       const int handle = perf.open(static_cast<std::uint32_t>(type), config, static_cast<int>(cpu));
       if (handle < 0) {

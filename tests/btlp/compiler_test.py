@@ -4,6 +4,7 @@
 Usage: compiler_test.py BUILD
 """
 import os
+import random
 import unittest
 
 from shop import BUILD, CC, CXX, PAPERS_MACHINE, Shop
@@ -74,6 +75,27 @@ class WholePrograms(Shop):
         self.assertIn("bad.bc", result.stderr)
 
 
+    def test_damage_anywhere_gets_one_line(self):
+        """One bit of the section that carries the bitcode, and some bytes of bitcode alone: LLVM's own reader crashes on a part."""
+        self.write("prog.c", TWO.replace("void *work(void *p);", "void *work(void *p) { shared++; return p; }"))
+        self.run_it(CC, "-g", "-c", "prog.c")
+        self.run_it("clang-19", "-g", "-emit-llvm", "-c", "prog.c", "-o", "prog.bc")
+        dice = random.Random(7)
+        for name in ("prog.o", "prog.bc"):
+            whole = (self.folder / name).read_bytes()
+            first = whole.find(b"HEARTHB") if name == "prog.o" else 0
+            length = 24 + int.from_bytes(whole[first + 8:first + 16], "little") if name == "prog.o" else len(whole)
+            for _ in range(25):
+                damaged = bytearray(whole)
+                for _ in range(1 if name == "prog.o" else 8):
+                    damaged[first + dice.randrange(length)] ^= 1 << dice.randrange(8)
+                (self.folder / f"bad-{name}").write_bytes(damaged)
+                result = self.run_it(BUILD / "lib/hearth/hearth-ld", "--analyse", "paper", "whole", "out.json", f"bad-{name}", good=False)
+                self.assertIn(result.returncode, (1,) if name == "prog.o" else (0, 1))
+                self.assertEqual(len(result.stderr.splitlines()), result.returncode, result.stderr)
+                if result.returncode == 1:
+                    self.assertRegex(result.stderr, f"^hearth: bad-{name}: ")
+
     def test_bitcode_of_another_llvm_gets_one_line(self):
         self.write("two.c", TWO)
         self.run_it("clang-19", "-c", "-emit-llvm", "two.c", "-o", "two.bc")
@@ -84,6 +106,21 @@ class WholePrograms(Shop):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
         self.assertRegex(result.stderr, "two.bc: bitcode that LLVM 19 cannot read: .*epoch")
+
+
+class CxxThreads(Shop):
+    def test_what_a_thread_publishes_of_its_own_copy_is_shared(self):
+        self.write("leak.cpp", """#include <atomic>
+#include <thread>
+#include <vector>
+static std::atomic<long *> last;
+int main() { std::vector<std::thread> all; for (int i = 0; i < 4; i++) all.emplace_back([n = (long)i]() mutable {
+  last = &n; for (int k = 0; k < 100; k++) ++*last.load(); }); for (auto &t : all) t.join(); }
+""")
+        for library in ("libstdc++", "libc++"):
+            self.run_it(CXX, "-std=c++20", f"-stdlib={library}", "-c", "leak.cpp", "-o", "leak.o")
+            self.run_it(BUILD / "lib/hearth/hearth-ld", "--analyse", "balanced", "whole", "out.json", "leak.o")
+            self.assertIn("allocation in main() at line 5", {edge["object"] for edge in self.explained()["edges"]})
 
 
 class DropIn(Shop):

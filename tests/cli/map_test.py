@@ -109,6 +109,12 @@ class Map(Files):
             result = hearth("map", path, *arguments)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn(what, result.stderr)
+        for name, text, what in (("graph.toml", "%%MatrixMarket matrix coordinate real general\n", "graph.toml:1: "),
+                                 ("binary.toml", "\x7fELF", "binary.toml:1: "), ("other.xml", "<html></html>\n", "other.xml: hwloc cannot read it"),
+                                 ("text.json", "{}", "no such machine; legal: ")):
+            result = hearth("map", path, "--machine", self.file(name, text))
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
+            self.assertIn(what, result.stderr)
         for missing in (SHOP.folder / "none.mtx", SHOP.folder):
             self.assertIn("cannot be read", hearth("map", missing).stderr)
         self.assertEqual(hearth("map").returncode, 2)

@@ -146,6 +146,16 @@ TEST(EnergyMeter, PerfIsOpenedOnceForEachPackageAndCore) {
   EXPECT_DOUBLE_EQ(measured.joules(), 1);
 }
 
+TEST(EnergyMeter, AScaleThatIsNoFigureOfJoulesIsLeftOut) {
+  for (const char* scale : {"inf", "nan", "-1", "1e999", "0", "Joules"}) {
+    const Tree tree("perf");
+    tree.set("/sys/bus/event_source/devices/power/events/energy-pkg.scale", scale);
+    FakePerf perf;
+    const Meter meter(tree.root(), perf.counters());
+    EXPECT_EQ(perf.opened.size(), 2u) << scale;
+  }
+}
+
 TEST(EnergyMeter, WhatMayNotBeReadIsSaidAndIsNoZero) {
   const Tree tree("refused");
   Meter meter(tree.root(), no_perf());

@@ -38,7 +38,8 @@ constexpr int kThreshold = 400;
 constexpr unsigned kLargeModule = 60000;  // instructions; from here on the compiler's own threshold
 constexpr unsigned kMostCallers = 48;
 constexpr unsigned kMostInstructions = 1500;
-constexpr const char* kEnds[] = {"_ZSt9terminatev", "_ZSt11__terminatev", "abort", "__assert_fail", "llvm.trap"};
+constexpr const char* kEnds[] = {"_ZSt9terminatev", "_ZSt11__terminatev", "abort", "__assert_fail", "llvm.trap",
+                                   "_ZNSt3__120__throw_system_errorEiPKc"};  // libc++: no thread could be created
 
 bool calls_itself(llvm::Function* function, const std::set<llvm::Function*>& recursive) {
   return recursive.count(function) != 0;
@@ -119,6 +120,8 @@ bool only_ends(const llvm::BasicBlock& block) {
   if (!llvm::isa<llvm::UnreachableInst>(block.getTerminator())) return false;
   for (const llvm::Instruction& instruction : block) {
     if (instruction.isTerminator() || instruction.isDebugOrPseudoInst()) continue;
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (load != nullptr && load->isUnordered()) continue;
     const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     const llvm::Function* callee = call == nullptr ? nullptr : call->getCalledFunction();
     if (callee == nullptr) return false;

@@ -68,7 +68,9 @@ class Sharing {
   void note(int from, int to, int object, const Access& writing, bool from_writes, const Access& other, double shared);
   double work(int node) const;
   bool escapes(int object, int node);
+  bool leaks(int object, int node);
   bool own(int node, const Access& access);
+  bool by_execution(int a, int b, const Access& one, const Access& two);
 
   Walk& walk_;
   Program& program_;
@@ -264,6 +266,7 @@ void Sharing::pair(int a, int b) {
       for (const Access* two : theirs->second) {
         if (!one->write && !two->write) continue;
         if (!overlap(one->where, one->bytes, two->where, two->bytes)) continue;
+        if (by_execution(a, b, *one, *two)) continue;
         if (ancestor && !counts(a, b, *one, *two)) continue;
         if (first_over && !(one->write && !two->write)) continue;
         if (second_over && !(two->write && !one->write)) continue;
@@ -303,11 +306,38 @@ bool Sharing::escapes(int object, int node) {
   return found->second.count(object) != 0;
 }
 
+/// Can others than this thread and the one that made the object find it in something that lasts?
+bool Sharing::leaks(int object, int node) {
+  const int maker = walk_.memory()[object].thread;
+  for (std::size_t thread = 0; thread < accesses_.size(); ++thread)
+    for (const auto& [each, list] : accesses_[thread]) {
+      const Object& holder = walk_.memory()[each];
+      if (each == object || holder.kind == Kind::foreign || holder.thread == maker || holder.thread == node) continue;
+      for (const Pointer& inside : walk_.memory().load(Pointer{.object = each, .hi = kUnbounded}, kUnbounded / 2))
+        if (inside.object == object) return true;
+    }
+  return false;
+}
+
+/// Two routines that one call creates: what it hands over, or makes anew each time, each of them has for itself.
+bool Sharing::by_execution(int a, int b, const Access& one, const Access& two) {
+  if (a == 0) return false;
+  const Creation &first = walk_.creations()[a], &second = walk_.creations()[b];
+  if (first.call != second.call || first.context != second.context) return false;
+  const int object = one.where.object;
+  if (first.hands_over && handed_over(first, object) && handed_over(second, object)) return !leaks(object, a);
+  return first.loop != nullptr && one.where.loop == first.loop && two.where.loop == first.loop && one.where.fresh &&
+         two.where.fresh;
+}
+
 /// Does every instance have these bytes for itself?
 bool Sharing::own(int node, const Access& access) {
   const Object& object = walk_.memory()[access.where.object];
   const Creation& creation = walk_.creations()[node];
-  if (object.thread == node) return !escapes(access.where.object, node);
+  if (object.thread == node && !escapes(access.where.object, node)) return true;
+  if (creation.hands_over && handed_over(creation, access.where.object) && !leaks(access.where.object, node))
+    return true;
+  if (object.thread == node) return false;
   if (creation.loop != nullptr && access.where.loop == creation.loop)
     return access.where.fresh || access.bytes <= access.where.stride;
   const int creator = program_.nodes[node].creator;
@@ -374,8 +404,7 @@ void Sharing::receipts() {
       for (const auto& [object, list] : accesses_[writer])
         if (writer != receiver && reached.count(object) != 0 && !ignored(object) &&
             std::any_of(list.begin(), list.end(), [](const Access* access) { return access->write; }))
-          program_.receipts.push_back(
-              {static_cast<int>(writer), static_cast<int>(receiver), walk_.name_of(object)});
+          program_.receipts.push_back({static_cast<int>(writer), static_cast<int>(receiver), walk_.name_of(object)});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -11,11 +12,16 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "btlp/pass/bitcode_section.h"
 
@@ -103,36 +109,71 @@ class Reader {
 
  private:
   void records(llvm::StringRef data, const std::string& name) {
-    while (data.size() >= sizeof(BitcodeRecord)) {
-      BitcodeRecord head;
-      std::memcpy(&head, data.data(), sizeof(head));
-      data = data.drop_front(sizeof(head));
-      if (std::memcmp(head.magic, kBitcodeMagic, sizeof(head.magic)) != 0 || head.bytes > data.size()) {
-        inputs_.problems.push_back(name + ": its section " + kBitcodeSection + " is damaged");
-        return;
-      }
-      bitcode(data.take_front(head.bytes), name, false);
-      data = data.drop_front(std::min<std::size_t>((head.bytes + 7) / 8 * 8, data.size()));
-    }
+    std::vector<std::string_view> found;
+    if (const char* problem = split_section({data.data(), data.size()}, found))
+      inputs_.problems.push_back(name + ": its section " + kBitcodeSection + " " + problem);
+    for (const std::string_view each : found) bitcode({each.data(), each.size()}, name, false);
   }
 
   void bitcode(llvm::StringRef data, const std::string& name, bool whole_object) {
-    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(data, name), context_);
-    if (!module) {
-      inputs_.problems.push_back(name + ": bitcode that LLVM 19 cannot read: " + llvm::toString(module.takeError()));
+    std::string problem;
+    std::unique_ptr<llvm::Module> module = parsed(llvm::MemoryBufferRef(data, name), whole_object, problem);
+    if (module == nullptr) {
+      inputs_.problems.push_back(name + ": bitcode that LLVM 19 cannot read: " + problem);
       return;
     }
     // An object of -flto is optimised bitcode that carries the unoptimised one.
     if (whole_object)
-      for (llvm::GlobalVariable& variable : (*module)->globals())
+      for (llvm::GlobalVariable& variable : module->globals())
         if (variable.getSection() == kBitcodeSection && variable.hasInitializer())
           if (const auto* bytes = llvm::dyn_cast<llvm::ConstantDataArray>(variable.getInitializer()))
             return records(bytes->getRawDataValues(), name);
-    if (whole_object && (*module)->getNamedMetadata("hearth.done") != nullptr) {
+    if (whole_object && module->getNamedMetadata("hearth.done") != nullptr) {
       inputs_.foreign.push_back(name);
       return;
     }
-    add(std::move(*module), name);
+    add(std::move(module), name);
+  }
+
+  /// Bitcode that carries no sum of ours may be anything, and LLVM's reader crashes on some of it. Null: `problem` has
+  /// one line.
+  std::unique_ptr<llvm::Module> parsed(llvm::MemoryBufferRef buffer, bool stranger, std::string& problem) {
+    std::unique_ptr<llvm::Module> module;
+    const auto parse = [&] {
+      auto read = llvm::parseBitcodeFile(buffer, context_);
+      if (read)
+        module = std::move(*read);
+      else
+        problem = llvm::toString(read.takeError());
+    };
+    if (!stranger) {
+      parse();
+      return module;
+    }
+    be_careful();
+    llvm::CrashRecoveryContext careful;
+    if (!careful.RunSafely([&] {
+          parse();
+          llvm::raw_string_ostream words(problem);
+          if (module != nullptr && llvm::verifyModule(*module, &words)) (void)module.release();
+        }))
+      problem = "LLVM's reader has crashed";
+    problem = problem.substr(0, problem.find('\n'));
+    return module;
+  }
+
+  /// Crashes and fatal errors come back, and nothing is said on the way.
+  static void be_careful() {
+    static bool done = false;
+    if (std::exchange(done, true)) return;
+    const char* words[] = {"hearth-ld", "-disable-auto-upgrade-debug-info"};
+    llvm::cl::ParseCommandLineOptions(2, words);
+    llvm::CrashRecoveryContext::Enable();
+    const auto leave = [](void*, const char*, bool) {
+      if (auto* here = llvm::CrashRecoveryContext::GetCurrent()) here->HandleExit(1);
+    };
+    llvm::install_fatal_error_handler(leave);
+    llvm::install_bad_alloc_error_handler(leave);
   }
 
   void add(std::unique_ptr<llvm::Module> module, const std::string& name) {

@@ -194,7 +194,7 @@ int link_step(const std::vector<std::string>& arguments) {
   // A recording program has no plan: without a question there is nothing to analyse.
   if (records && setting("HEARTH_BTLP_EXPLAIN").empty() && setting("HEARTH_BTLP_REMARKS").empty()) return 0;
 
-  llvm::LLVMContext context;
+  auto& context = *new llvm::LLVMContext;  // never freed: the process ends, and a reader that crashed has left it halfway
   silence(context);
   Inputs inputs = read_inputs(read_all(folder.file("trace")), context);
   const bool shared = has(arguments, "-shared") || has(arguments, "--shared") || has(arguments, "-Bshareable");
@@ -264,7 +264,7 @@ int analyse_files(const std::vector<std::string>& given) {
         "literal|paper|balanced whole|part OUT FILE...");
     return 2;
   }
-  llvm::LLVMContext context;
+  auto& context = *new llvm::LLVMContext;  // never freed: the process ends, and a reader that crashed has left it halfway
   silence(context);
   Inputs inputs = read_files({arguments.begin() + 4, arguments.end()}, context);
   for (const std::string& each : inputs.problems) say(each + ".");

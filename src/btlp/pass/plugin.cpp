@@ -85,9 +85,7 @@ void remark(llvm::Module& module, const Program& program) {
 }
 
 void embed(llvm::Module& module, llvm::StringRef bitcode) {
-  BitcodeRecord head;
-  std::memcpy(head.magic, kBitcodeMagic, sizeof(head.magic));
-  head.bytes = bitcode.size();
+  const BitcodeRecord head = record_of({bitcode.data(), bitcode.size()});
   std::string record(reinterpret_cast<const char*>(&head), sizeof(head));
   record += bitcode;
   record.resize((record.size() + 7) / 8 * 8);
