@@ -113,7 +113,7 @@ inline constexpr std::int64_t kNapNs = 500 * std::int64_t{kUs};
 inline constexpr std::uint32_t kTurnsPerLook = 64, kTurnsPerYield = 1024;
 static_assert((kTurnsPerLook & (kTurnsPerLook - 1)) == 0 && (kTurnsPerYield & (kTurnsPerYield - 1)) == 0);
 static_assert(kTurnsPerYield % kTurnsPerLook == 0);
-// In a crowd, before a thread sleeps: often the awaited one needs this CPU for a moment only. Measured.
+// In a crowd, where a thread shall not spin at all: often the awaited one needs this CPU for a moment only. Measured.
 inline constexpr std::uint32_t kYieldsBeforeSleep = 2;
 // A waiter for a lock is served before newcomers after this long: long against a critical section and against losing
 // the CPU on the way out of one, short against what a person or a time limit notices. Reasoned.

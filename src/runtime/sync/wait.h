@@ -1,8 +1,8 @@
 // How long to spin, and when to sleep.
 //
-// Spin while there is a core for everybody; under a quota sleep soon, and with more threads than cores after
-// a yield or two, because a spinning thread burns the time that the awaited one needs. The limits come from
-// OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT.
+// Spin while there is a core for everybody; with more threads than cores yield instead, because a spinning thread burns the
+// time that the awaited one needs, and a woken one takes the core from whoever works; under a quota sleep soon. The limits
+// come from OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,9 @@ struct Contention {
   std::int64_t spin_ns = 0;  // how long to spin before sleeping when there is a core for everybody
 };
 extern constinit Contention contention;
+
+/// More threads want to run than there are CPUs: an awaited one may need this very core.
+inline bool crowded() { return contention.busy_threads.load(std::memory_order_relaxed) > contention.cpus; }
 
 /// sched_yield(), when spinning would take the core from the thread that is waited for.
 void yield_cpu();
@@ -45,13 +48,8 @@ class Spinner {
   void restart() { turns_ = 0, deadline_ = 0; }
 
  private:
-  // More threads want to run than there are CPUs: the awaited one may need this very core.
-  static bool crowded() { return contention.busy_threads.load(std::memory_order_relaxed) > contention.cpus; }
-  static bool sleeps_at_once() {
-    return contention.spin_ns == 0 || (crowded() && contention.spin_ns != INT64_MAX);  // active means never
-  }
   bool look_at_clock();
-  const std::uint32_t look_ = sleeps_at_once() ? 1 : tuning::kTurnsPerLook;  // a power of two
+  const std::uint32_t look_ = contention.spin_ns == 0 || crowded() ? 1 : tuning::kTurnsPerLook;  // a power of two
   std::uint32_t turns_ = 0;
   std::int64_t deadline_ = 0;
 };

@@ -116,9 +116,11 @@ bool wait_for_team(Thread* self, bool cancellable) {
   bool pending = !me->implicit.children.all_complete();
   me->in_barrier = true;
   const std::uint64_t bare = ++me->phase << 1;
+  bool goes_on_at_once = false;
 
   if (team->flat) {
     announce(me->arrival, bare, pending);
+    goes_on_at_once = crowded() && everybody(arrived, team, tid, bare, pending);
     wait_until(
         team->events, [&] { return everybody(arrived, team, tid, bare, pending) || give_up(); },
         [&](bool last_look) { return help_if_tasked(self, last_look); });
@@ -135,6 +137,8 @@ bool wait_for_team(Thread* self, bool cancellable) {
   }
   // Those who sleep wait for what this thread has just announced or seen.
   team->events.notify_all();
+  // The last to arrive does not keep the others from leaving: if the program now spins for one of them, that would take a tick.
+  if (HEARTH_UNLIKELY(goes_on_at_once)) yield_cpu();
 
   if (!team->flat || HEARTH_UNLIKELY(pending)) {
     if (tid == 0) {
