@@ -83,7 +83,7 @@ policy::Relocation Forest::plan(double passes, Arrangement& then) const {
 }
 
 placement::Location Forest::best_layout() const {
-  return policy::best_layout(standing(), BubbleTree::kRoot, scratch_.data());
+  return policy::best_layout(standing(), BubbleTree::kRoot, true, scratch_.data());
 }
 
 Forest::Arrangement Forest::laid_out(placement::Location target) const {

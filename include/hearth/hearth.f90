@@ -35,6 +35,7 @@ module hearth
     enumerator :: HEARTH_MEM_AT = 2
     enumerator :: HEARTH_MEM_HERE = 3
     enumerator :: HEARTH_MEM_LEAST_LOADED = 4
+    enumerator :: HEARTH_MEM_BY_LOAD = 5
     enumerator :: HEARTH_MEM_HUGE = 16
   end enum
 

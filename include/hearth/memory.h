@@ -49,6 +49,8 @@ typedef enum hearth_mem_policy {
   HEARTH_MEM_AT = 2,           /* at the location named */
   HEARTH_MEM_HERE = 3,         /* at the location of the calling thread */
   HEARTH_MEM_LEAST_LOADED = 4, /* at the location that has the fewest bytes of areas */
+  HEARTH_MEM_BY_LOAD = 5,      /* at the location of the calling thread; while few threads work, and fill their locations,
+                                  spread over the locations near it, too, for their bandwidth */
   HEARTH_MEM_HUGE = 16         /* added to one of the others: in huge pages, where the system has some */
 } hearth_mem_policy_t;
 
@@ -59,7 +61,7 @@ void* hearth_mem_alloc(size_t size, int policy, int location);
 /* Frees a block of hearth_mem_alloc() and the areas in it; what was attached is released. Null is allowed. Any other
  * address ends the program with a message, as a block that was freed before does. */
 void hearth_mem_free(void* block);
-/* What HEARTH_MEM_DEFAULT means from now on, for all threads. EINVAL. */
+/* What HEARTH_MEM_DEFAULT means from now on, for all threads. EINVAL: HEARTH_MEM_BY_LOAD, too, which asks anew each time. */
 int hearth_mem_set_default(int policy, int location);
 
 /* ---- Areas ---- */

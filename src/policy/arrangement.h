@@ -46,6 +46,11 @@ inline std::uint64_t neighbourhood(const CostModel& costs, Location here) {
   return all;
 }
 
+/// What is spread from a location to one of the targets that are none: its locations, as bits.
+inline std::uint64_t spread_from(const CostModel& costs, Location here, Location target) {
+  return target == kOverAll || here == kUnknown ? costs.memory_locations() : neighbourhood(costs, here);
+}
+
 /// What the targets of an arrangement mean. Remembers every location's neighbourhood.
 class Targets {
  public:

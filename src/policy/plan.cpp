@@ -203,10 +203,10 @@ Relocation plan_relocation(const BubbleStack& stack, const Standing& standing, E
   return Search(stack, standing, top, horizon, place, target, memory).run();
 }
 
-Location best_layout(const Standing& s, EntityId top, void* memory) {
+Location best_layout(const Standing& s, EntityId top, bool uses_are_known, void* memory) {
   auto* const target = reinterpret_cast<Location*>(static_cast<std::byte*>(memory) +
                                                    Search::scratch_bytes(s.tree, s.places));
-  bool known = true, full = false;
+  bool known = uses_are_known, full = false;
   std::uint64_t busy = 0;
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
     const Location here = s.tree[e].is_thread ? location_of(s, e, s.place[e]) : kUnknown;

@@ -86,9 +86,10 @@ Relocation plan_relocation(const BubbleStack& stack, const Standing& standing, E
 inline constexpr double kLeastGain = 0.01;
 
 /// Where memory had better be made that `top` is going to use, as its attachments say, whose bytes lie nowhere yet:
-/// kStays (near its threads), kOverNeighbours or kOverAll (table 1 of the paper). Where bandwidth is not known: over the
-/// neighbours as long as no more than half of the locations have threads, and those of `top` have as many as CPUs.
-Location best_layout(const Standing& standing, EntityId top, void* memory);
+/// kStays (near its threads), kOverNeighbours or kOverAll (table 1 of the paper). Where bandwidth is not known, or not what
+/// everybody uses: over the neighbours as long as no more than half of the locations have threads, and those of `top` have as
+/// many as CPUs.
+Location best_layout(const Standing& standing, EntityId top, bool uses_are_known, void* memory);
 
 /// Moves threads and bubbles from locations that have most to do for their CPUs to those that have least, until none has
 /// over kBalanced times the mean, those with least memory first. Writes `place`; returns how many were moved. The tree is

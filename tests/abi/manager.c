@@ -52,6 +52,10 @@ static void check_blocks(void) {
   CHECK(hearth_mem_set_default(HEARTH_MEM_AT, 6) == 0);
   char* by_default = (char*)hearth_mem_alloc(kPage, HEARTH_MEM_DEFAULT, 0);
   CHECK(by_default != NULL && where(by_default, kPage) == 6);
+  char* by_load = (char*)hearth_mem_alloc(kPage, HEARTH_MEM_BY_LOAD + HEARTH_MEM_HUGE, -1);
+  CHECK(by_load != NULL && by_load[0] == 0);
+  hearth_mem_free(by_load);
+  FAILS(EINVAL, hearth_mem_set_default(HEARTH_MEM_BY_LOAD, 0));
   FAILS(EINVAL, hearth_mem_set_default(HEARTH_MEM_AT, kNodes));
   FAILS(EINVAL, hearth_mem_set_default(HEARTH_MEM_DEFAULT, 0));
   CHECK(hearth_mem_set_default(HEARTH_MEM_FIRST_TOUCH, 0) == 0);

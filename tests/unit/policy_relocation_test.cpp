@@ -70,7 +70,7 @@ class Relocations : public testing::Test {
   Location layout(Program& program) {
     program.tree.sum_up();
     memory_.resize(relocation_bytes(program.tree, program.bench.places) / 8 + 1);
-    return best_layout(program.standing(), kRoot, memory_.data());
+    return best_layout(program.standing(), kRoot, true, memory_.data());
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "memory/costs.h"
 #include "memory/manager.h"
 #include "memory/node_stats.h"
+#include "runtime/bubbles/layout.h"
 #include "runtime/process/startup.h"
 #include "runtime/settings/settings.h"
 
@@ -62,13 +63,26 @@ bool is_pair(int from, int to) {
   return false;
 }
 
+void* allocate_by_load(std::size_t size, bool huge, int& error) {
+  const rt::Spread spread = rt::spread_by_load(rt::Thread::current());
+  void* block = memory::manager_allocate(
+      size, {.policy = memory::BlockPolicy::here, .location = hearth::placement::kUnknown, .huge = huge}, error);
+  // A refusal has been told, and the block is near the caller then.
+  if (block != nullptr && spread.count > 1) memory::manager_distribute(address_of(block), spread.at, spread.count);
+  return block;
+}
+
 }  // namespace
 
 HEARTH_EXPORT void* hearth_mem_alloc(std::size_t size, int policy, int location) {
   rt::initialize();
   memory::BlockRequest request;
   int error = EINVAL;
-  void* block = take_policy(policy, location, request) ? memory::manager_allocate(size, request, error) : nullptr;
+  void* block = nullptr;
+  if ((policy & ~HEARTH_MEM_HUGE) == HEARTH_MEM_BY_LOAD)
+    block = allocate_by_load(size, (policy & HEARTH_MEM_HUGE) != 0, error);
+  else if (take_policy(policy, location, request))
+    block = memory::manager_allocate(size, request, error);
   if (block == nullptr) errno = error;
   return block;
 }

@@ -81,11 +81,8 @@ bool add_to(Migration& migration, EntityId owner, const Hint& hint, Location tar
   Location all[placement::kMaxLocations];
   std::int32_t count = 0;
   const Location home = live->places[live->place[owner] == kNoPlace ? kWholeMachine : live->place[owner]].location;
-  const placement::CostModel& costs = memory::costs();
-  const std::uint64_t chosen =
-      target == policy::kOverAll || home < 0 ? costs.memory_locations() : policy::neighbourhood(costs, home);
-  for (Location where = 0; where < costs.locations(); ++where)
-    if ((chosen >> where & 1) != 0) all[count++] = where;
+  for (std::uint64_t over = policy::spread_from(memory::costs(), home, target); over != 0; over &= over - 1)
+    all[count++] = __builtin_ctzll(over);
   return count != 0 && migration.add_in_turn(pages, all, count);
 }
 
