@@ -76,6 +76,13 @@ struct Piece {
   enum class What { work, wait } what = What::work;
 };
 
+/// Threads or pages that were moved to each other at a moment.
+struct MoveRow {
+  std::int64_t when = 0, thread = 0, count = 0, location = -1;
+  std::string what;      // "threads" or "pages"
+  std::size_t cause = 0;
+};
+
 /// What both exports show.
 struct Timeline {
   std::vector<ThreadRow> threads;                               // their ids are their indices
@@ -83,6 +90,8 @@ struct Timeline {
   std::vector<std::string> constructs;                          // of Piece::construct
   std::vector<std::string> waits;                               // names of kinds
   std::vector<Piece> pieces;                                    // by begin
+  std::vector<std::string> causes;                              // of MoveRow::cause
+  std::vector<MoveRow> moves;                                   // by time
   std::int64_t end = 0;
 };
 
@@ -90,6 +99,22 @@ struct WaitRow {
   std::int64_t task, thread, begin, end;
   std::size_t kind;
 };
+
+// After the threads.
+bool load_moves(RecordingFile& file, Timeline& out) {
+  constexpr int kFirstWithMoves = 3;
+  if (file.schema() < kFirstWithMoves) return true;
+  std::map<std::string, std::size_t> causes;
+  const auto threads = static_cast<std::int64_t>(out.threads.size());
+  return file.query("SELECT moved_ns, thread, count, location, what, why FROM move ORDER BY moved_ns", [&](const Row& row) {
+    const auto [cause, fresh] = causes.try_emplace(row.text(5), out.causes.size());
+    if (fresh) out.causes.push_back(cause->first);
+    MoveRow move{row.integer(0), row.integer_or(1, -1), row.integer(2), row.integer_or(3, -1), row.text(4), cause->second};
+    if (move.thread < 0 || move.thread >= threads || move.when < 0) return;
+    out.end = std::max(out.end, move.when);
+    out.moves.push_back(std::move(move));
+  });
+}
 
 bool load(RecordingFile& file, Timeline& out, Progress& progress) {
   file.query("SELECT pid, command FROM process ORDER BY id",
@@ -156,7 +181,7 @@ bool load(RecordingFile& file, Timeline& out, Progress& progress) {
   std::sort(out.pieces.begin(), out.pieces.end(), [](const Piece& a, const Piece& b) {
     return std::tie(a.begin, a.thread, a.end, a.task) < std::tie(b.begin, b.thread, b.end, b.task);
   });
-  return good && file.wrong().empty();
+  return good && load_moves(file, out) && file.wrong().empty();
 }
 
 std::string micro(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
@@ -186,6 +211,14 @@ bool write_perfetto(RecordingFile& file, const Timeline& all, const std::string&
         work ? "task" : "wait", (work ? constructs : waits)[static_cast<std::size_t>(piece.construct)],
         thread.process + 1, thread.number, micro(piece.begin), micro(piece.end - piece.begin), piece.task,
         piece.cpu);
+  }
+  for (const MoveRow& move : all.moves) {
+    const ThreadRow& thread = all.threads[static_cast<std::size_t>(move.thread)];
+    const std::string to = move.location < 0 ? "several locations" : fmt::format("location {}", move.location);
+    const std::string name = move.what == "pages" ? fmt::format("{} pages to {}", move.count, to)
+                                                  : fmt::format("{} {} moved", move.count, move.what);
+    out.print("{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"move\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"args\":{{\"count\":{},\"why\":{}}}}},\n",
+              json_quoted(name), thread.process + 1, thread.number, micro(move.when), move.count, json_quoted(all.causes[move.cause]));
   }
   // Arrows from the end of what a task waited for to its begin.
   std::int64_t arrow = 0;
@@ -217,7 +250,8 @@ bool write_perfetto(RecordingFile& file, const Timeline& all, const std::string&
 
 // ---- Paraver
 
-constexpr int kTypeConstruct = 70000001, kTypeTask = 70000002, kTypeWait = 70000003;
+constexpr int kTypeConstruct = 70000001, kTypeTask = 70000002, kTypeWait = 70000003,
+              kTypeMovedPages = 70000004, kTypeMovedThreads = 70000005, kTypeCause = 70000006;
 constexpr int kStateIdle = 0, kStateRunning = 1, kStateSynchronization = 5;
 
 /// As Paraver has it: "22/11/2026 at 07:00", by the clock of this machine's time zone.
@@ -259,9 +293,16 @@ bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& 
   Output prv(prefix + ".prv");
   prv.print("#Paraver ({}):{}_ns:{}({}):1:{}({})\n", recorded_at(file), all.end, node_sizes.size(),
             fmt::join(node_sizes, ","), threads_of.size(), processes);
+  auto move = all.moves.begin();
+  const auto print_moves_until = [&](std::int64_t time) {
+    for (; move != all.moves.end() && move->when <= time; ++move)
+      prv.print("2:0:{}:{}:{}:{}:{}:{}\n", object_of[static_cast<std::size_t>(move->thread)], move->when,
+                move->what == "pages" ? kTypeMovedPages : kTypeMovedThreads, move->count, kTypeCause, move->cause + 1);
+  };
   std::uint64_t done = 0;
   for (const Piece& piece : all.pieces) {
     progress.update(++done, all.pieces.size());
+    print_moves_until(piece.begin);
     const auto thread = static_cast<std::size_t>(piece.thread);
     const auto cpu = place_of_cpu.find(piece.cpu);
     const std::size_t place = cpu == place_of_cpu.end() ? 0 : cpu->second;
@@ -273,6 +314,7 @@ bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& 
               work ? piece.construct + 1 : 0, kTypeTask, work ? piece.task + 1 : 0, kTypeWait,
               work ? 0 : piece.construct + 1);
   }
+  print_moves_until(all.end);
   Output pcf(prefix + ".pcf");
   pcf.print(
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n{}    Idle\n{}  "
@@ -288,6 +330,9 @@ bool write_paraver(RecordingFile& file, const Timeline& all, const std::string& 
   type(kTypeConstruct, "Construct", all.constructs);
   type(kTypeTask, "Task (its id, and 1)", {});
   type(kTypeWait, "Waiting", all.waits);
+  type(kTypeMovedPages, "Pages moved", {});
+  type(kTypeMovedThreads, "Threads moved", {});
+  type(kTypeCause, "Why they were moved", all.causes);
   Output row(prefix + ".row");
   row.print("LEVEL CPU SIZE {}\n", cpus.size());
   for (const auto& [node, cpu] : cpus) row.print("{}.{}\n", node, cpu);

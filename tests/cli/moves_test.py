@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`hearth record` tells which threads and pages were moved, by whom and why. On a pretended machine: nothing moves, and is told
 as if it did."""
+import json
 import sqlite3
 import sys
 import unittest
@@ -79,6 +80,21 @@ class Moves(unittest.TestCase):
         self.assertEqual(sum(row[2] for row in to_one), PAGES)
         self.assertEqual({row[3] for row in rows}, {1, -1})  # one location, then several
         self.assertTrue(all(row[4] != 0 for row in rows))
+
+    def test_exports_show_them(self):
+        rows, _, _ = self.record("call")
+        path = SHOP.folder / "call.db"
+        self.assertEqual(hearth("export", path, "--perfetto", SHOP.folder / "call.json", "--paraver", SHOP.folder / "call").returncode, 0)
+        events = json.loads((SHOP.folder / "call.json").read_text())["traceEvents"]
+        shown = [event for event in events if event.get("cat") == "move"]
+        self.assertEqual(sorted(event["args"]["count"] for event in shown), sorted(row[2] for row in rows))
+        self.assertEqual({event["args"]["why"] for event in shown}, {"call"})
+        self.assertEqual({event["name"].split(" to ")[1] for event in shown}, {"location 1", "several locations"})
+        lines = [line.split(":") for line in (SHOP.folder / "call.prv").read_text().splitlines()[1:]]
+        self.assertEqual(sorted(int(line[7]) for line in lines if line[6] == "70000004"), sorted(row[2] for row in rows))
+        times = [int(line[5]) for line in lines]
+        self.assertEqual(times, sorted(times))
+        self.assertIn("70000006    Why they were moved", (SHOP.folder / "call.pcf").read_text())
 
     def test_an_announced_touch_is_moved_by_each_member(self):
         rows, views, said = self.record("touch")
