@@ -8,7 +8,8 @@
 //             least load is. On a machine with one domain nobody is bound: there is nothing to gain.
 //
 // Deterministic, no system calls, no locks: the caller lets one thread in at a time. leave() gives a seat back, so programs
-// that start and end threads for hours stay balanced. O(cores) per call; allocates only in the constructor and for new sets.
+// that start and end threads for hours stay balanced; better() tells who should move when that has left some units full and
+// others empty, or when some may not be used any more. O(cores) per call; allocates only in the constructor and for new sets.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +45,24 @@ class OnlineBtdm {
   Seat enter(ThreadKind kind, std::int32_t set, double load, Seat creator);
   void leave(Seat seat, std::int32_t set, double load);
 
+  std::size_t units() const { return units_.size(); }
+  /// Closed: nobody gets a seat there any more, and who has one is better off elsewhere.
+  void open(std::uint32_t unit, bool is) { units_[unit].open = is; }
+  bool is_open(std::uint32_t unit) const { return units_[unit].open; }
+  /// May somebody be better off elsewhere? O(units), to ask before better() is asked for each thread.
+  bool uneven() const;
+  /// Where this thread should move: out of a closed unit, or to one that has fewer threads for each core even with it. Sets
+  /// stay together, so their threads move out of closed units only. False: it stays.
+  bool better(Seat seat, std::int32_t set, std::uint32_t& unit);
+  /// As better() has said.
+  Seat move(Seat seat, std::int32_t set, double load, std::uint32_t unit);
+
  private:
   struct Unit {  // a core or a domain
     std::uint32_t cores = 0, threads = 0;
     std::int32_t node = -1;
     double load = 0;
+    bool open = true;
   };
   struct Set {
     std::uint32_t unit = 0, threads = 0;
@@ -56,6 +70,7 @@ class OnlineBtdm {
   };
   std::uint32_t next();
   std::uint32_t emptiest();
+  bool all_closed() const;
   std::uint32_t least_loaded(Seat creator) const;
   std::uint32_t distance(std::uint32_t a, std::uint32_t b) const;
 

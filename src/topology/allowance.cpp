@@ -43,18 +43,20 @@ bool set_affinity(int kernel_id, const CpuMask& mask) {
   return sched_setaffinity(kernel_id, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0;
 }
 
-CpuMask current_affinity() {
+CpuMask current_affinity() { return affinity_of(0); }
+
+CpuMask affinity_of(int kernel_id) {
   // The kernel answers EINVAL while the buffer is smaller than its own mask, whose size nobody tells.
   const int saved = errno;
   CpuMask mask;
   CpuMask::Word small[16];  // 1024 CPUs: enough almost everywhere, and no allocation
-  if (sched_getaffinity(0, sizeof small, reinterpret_cast<cpu_set_t*>(small)) == 0) {
+  if (sched_getaffinity(kernel_id, sizeof small, reinterpret_cast<cpu_set_t*>(small)) == 0) {
     mask = CpuMask::from_words(small, sizeof small);
   } else {
     for (std::size_t words = 64; words * CpuMask::kWordBits <= CpuMask::kMaxCpu + 1; words *= 2) {
       std::vector<CpuMask::Word> large(words);
       const std::size_t bytes = words * sizeof(CpuMask::Word);
-      if (sched_getaffinity(0, bytes, reinterpret_cast<cpu_set_t*>(large.data())) == 0) {
+      if (sched_getaffinity(kernel_id, bytes, reinterpret_cast<cpu_set_t*>(large.data())) == 0) {
         mask = CpuMask::from_words(large.data(), bytes);
         break;
       }

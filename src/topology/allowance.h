@@ -22,6 +22,8 @@ struct Allowance {
 /// This thread's affinity mask, asked of the kernel, whatever its size. Empty only if the kernel refuses to
 /// tell.
 CpuMask current_affinity();
+/// The same of another thread of this process; 0: the caller.
+CpuMask affinity_of(int kernel_id);
 /// Narrows or widens the mask of a thread of this process; 0: the caller. False, with errno, when the kernel refuses.
 bool set_affinity(int kernel_id, const CpuMask& mask);
 

@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/options.h"
@@ -24,6 +26,8 @@ namespace hearth::btlp {
 namespace {
 
 constexpr int kPatience = 2000;  // looks at the lock
+constexpr int kMostLooks = 64;   // at threads that might move, for each creation and each end
+constexpr std::uint8_t kLiteral = 0, kBalanced = 2;
 
 enum class Switch : std::uint8_t { on, off, print };
 
@@ -33,12 +37,17 @@ struct Settings {
   bool has_key = false;
 };
 
+struct State;
+
 /// What a placed thread remembers, until it ends.
 struct Sitting {
   policy::Seat seat;
   std::int32_t set = -1;
   double load = 0;
-  topology::CpuMask given;  // empty: not bound
+  topology::CpuMask given;  // empty: not ours
+  int kernel_id = 0;
+  State* of = nullptr;  // in whose list it is
+  Sitting *before = nullptr, *next = nullptr;
 };
 
 /// One that was placed behind its creation knows nothing of it; nor do we ever see its end.
@@ -48,13 +57,21 @@ struct Behind {
 };
 
 struct State {
-  State(bool balanced, std::uint32_t rules);
+  State(std::uint8_t mode, std::uint32_t rules);
+  const topology::CpuMask& cpus_of(policy::Seat seat) const;
+  void add(Sitting* sitting);
+  void remove(Sitting* sitting);
   const topology::Machine& machine;
   policy::OnlineMachine plain;
   std::vector<topology::CpuMask> of_core, of_domain;
   policy::OnlineBtdm btdm;
   std::uint32_t count = 0;
   std::vector<Behind> behind;
+  Sitting* first = nullptr;  // the youngest of those that may move
+  const bool moves, balanced;
+  const pid_t process = getpid();
+  topology::CpuMask of_main;  // the mask of the main thread, as it was seen last
+  bool some_closed = false;
 };
 
 std::atomic<const Settings*> settings{nullptr};
@@ -71,13 +88,20 @@ bool get_in() {
 
 void get_out() { busy.store(false, std::memory_order_release); }
 
+void map_again();
+
 void stand_up(void* pointer) {
   auto* sitting = static_cast<Sitting*>(pointer);
   if (get_in()) {
-    if (state != nullptr) state->btdm.leave(sitting->seat, sitting->set, sitting->load);
+    if (state != nullptr && sitting->of == state) {
+      state->btdm.leave(sitting->seat, sitting->set, sitting->load);
+      state->remove(sitting);
+      if (state->process == getpid()) map_again();
+    }
     get_out();
+    delete sitting;
   }
-  delete sitting;
+  // Else it stays in the list: rather a few bytes than an end that waits.
 }
 
 Settings* read_settings() {
@@ -139,14 +163,94 @@ policy::OnlineRules rules_of(bool balanced, std::uint32_t rules) {
   return {balanced, (rules & HEARTH_BTLP_TURN_BY_CORE) != 0, (rules & HEARTH_BTLP_TIES_TO_FIRST) != 0};
 }
 
-State::State(bool balanced, std::uint32_t rules)
-    : machine(topology::machine()), plain(plain_machine(machine, rules)), btdm(plain, rules_of(balanced, rules)) {
+State::State(std::uint8_t mode, std::uint32_t rules)
+    : machine(topology::machine()),
+      plain(plain_machine(machine, rules)),
+      btdm(plain, rules_of(mode == kBalanced, rules)),
+      moves(mode != kLiteral && !machine.pretended),
+      balanced(mode == kBalanced),
+      of_main(topology::affinity_of(process)) {
   for (const topology::Core& core : machine.cores)
     for (const topology::CpuMask& seat : seats_of(core, rules)) of_core.push_back(seat);
   for (std::size_t core = 0; core < of_core.size(); ++core) {
     const std::uint32_t domain = plain.domain_of_core[core];
     if (domain >= of_domain.size()) of_domain.resize(domain + 1);
     of_domain[domain] |= of_core[core];
+  }
+}
+
+const topology::CpuMask& State::cpus_of(policy::Seat seat) const {
+  static const topology::CpuMask nothing;
+  if (seat.kind == policy::Seat::core) return of_core[seat.number];
+  return seat.kind == policy::Seat::domain ? of_domain[seat.number] : nothing;
+}
+
+void State::add(Sitting* sitting) {
+  sitting->of = this;
+  sitting->next = first;
+  if (first != nullptr) first->before = sitting;
+  first = sitting;
+}
+
+void State::remove(Sitting* sitting) {
+  if (sitting->before != nullptr) sitting->before->next = sitting->next;
+  if (sitting->next != nullptr) sitting->next->before = sitting->before;
+  if (first == sitting) first = sitting->next;
+}
+
+bool is_within(const topology::CpuMask& part, const topology::CpuMask& whole) { return (part & whole) == part; }
+
+/// Has somebody taken CPUs from the process (`taskset -ap`, a cpuset), or given them back? The mask of the main thread, which
+/// is never bound here, changes then; for a loss some thread that is bound must bear it out, as the program may just have
+/// bound its main thread.
+void see_process() {
+  const topology::CpuMask now = topology::affinity_of(state->process);
+  if (now.empty() || now == state->of_main) return;
+  const bool grown = is_within(state->of_main, now);
+  bool borne_out = grown;
+  int looks = kMostLooks;
+  for (const Sitting* each = grown ? nullptr : state->first; each != nullptr && looks-- > 0; each = each->next) {
+    if (each->given.empty()) continue;
+    const topology::CpuMask its = topology::affinity_of(each->kernel_id);
+    if (!is_within(its, now)) {
+      state->of_main = now;
+      return;
+    }
+    borne_out = borne_out || !(its == each->given);
+  }
+  if (!borne_out) return;  // a later look may tell
+  state->of_main = now;
+  state->some_closed = false;
+  for (std::uint32_t unit = 0; unit < state->btdm.units(); ++unit) {
+    const policy::Seat::Kind kind = state->balanced ? policy::Seat::domain : policy::Seat::core;
+    const bool reached = !(state->cpus_of({kind, unit}) & now).empty();
+    const bool open = reached || (grown && state->btdm.is_open(unit));  // more CPUs close nothing
+    state->btdm.open(unit, open);
+    state->some_closed = state->some_closed || !open;
+  }
+}
+
+/// Threads have come or gone, or CPUs: who is better off elsewhere moves, a few each time.
+void map_again() {
+  if (!state->moves) return;
+  see_process();
+  if (!state->btdm.uneven()) return;
+  int looks = kMostLooks, moves = state->some_closed ? kMostLooks : 1;
+  for (Sitting* each = state->first; each != nullptr && looks-- > 0 && moves > 0; each = each->next) {
+    std::uint32_t unit = 0;
+    if (each->given.empty() || !state->btdm.better(each->seat, each->set, unit)) continue;
+    const topology::CpuMask now = topology::affinity_of(each->kernel_id);
+    const bool lost = (state->cpus_of(each->seat) & state->of_main).empty();
+    if (!(now == each->given) && !(lost && state->some_closed)) {
+      each->given = {};  // the program has chosen for itself
+      continue;
+    }
+    topology::CpuMask mask = state->cpus_of({each->seat.kind, unit});
+    if (state->some_closed) mask &= state->of_main;
+    if (!topology::set_affinity(each->kernel_id, mask)) continue;
+    each->seat = state->btdm.move(each->seat, each->set, each->load, unit);
+    each->given = mask;
+    --moves;
   }
 }
 
@@ -234,8 +338,10 @@ Placed take_seat(hearth_btlp_site& site, bool fixed) {
   const std::uint32_t instance = __atomic_fetch_add(&site.created, 1, __ATOMIC_RELAXED);
   const Known known = next_of(site, instance);
   if (!get_in()) return placed;
+  // After a fork this process has one thread, and the others' numbers are not its own to use.
+  if (state == nullptr || state->process != getpid()) state = new State(known.mode, known.rules);
+  map_again();
   const Sitting* creator = mine();
-  if (state == nullptr) state = new State(known.mode == 2, known.rules);
   const std::uint32_t number = ++state->count;
   if (!fixed) {
     placed.after = known.after;
@@ -243,15 +349,14 @@ Placed take_seat(hearth_btlp_site& site, bool fixed) {
     placed.load = known.load;
     placed.seat = state->btdm.enter(kind_of(known.type), known.set, known.load,
                                     creator == nullptr ? policy::Seat() : creator->seat);
-    topology::CpuMask mask;
-    if (placed.seat.kind == policy::Seat::core) mask = state->of_core[placed.seat.number];
-    if (placed.seat.kind == policy::Seat::domain) mask = state->of_domain[placed.seat.number];
+    topology::CpuMask mask = state->cpus_of(placed.seat);
     if (!state->machine.pretended) {
       const topology::CpuMask free = allowed(state->machine, creator);
       // Who sits nowhere must not inherit its creator's narrow seat.
       if (mask.empty() && creator != nullptr && !creator->given.empty()) mask = free;
       mask &= free;
       placed.bind = !mask.empty() && !(mask == topology::current_affinity());
+      placed.ours = placed.bind || (creator != nullptr && !mask.empty() && mask == creator->given);
       placed.mask = mask;
     }
   }
@@ -263,15 +368,25 @@ Placed take_seat(hearth_btlp_site& site, bool fixed) {
 void sit_down(const Placed& placed) {
   const Settings& all = the_settings();
   if (!all.has_key || (placed.seat.kind == policy::Seat::anywhere && !placed.bind)) return;
-  auto* sitting = new Sitting{placed.seat, placed.set, placed.load, {}};
-  if (placed.bind) sitting->given = placed.mask;
+  auto* sitting = new Sitting;
+  sitting->seat = placed.seat;
+  sitting->set = placed.set;
+  sitting->load = placed.load;
+  if (placed.ours) sitting->given = placed.mask;
+  sitting->kernel_id = static_cast<int>(syscall(SYS_gettid));
   pthread_setspecific(all.key, sitting);
+  if (!get_in()) return;
+  if (state != nullptr && state->process == getpid()) state->add(sitting);
+  get_out();
 }
 
 void bind_behind(pthread_t thread, const Placed& placed) {
   if (get_in()) {
-    Sitting sitting{placed.seat, placed.set, placed.load, {}};
-    if (placed.bind) sitting.given = placed.mask;
+    Sitting sitting;
+    sitting.seat = placed.seat;
+    sitting.set = placed.set;
+    sitting.load = placed.load;
+    if (placed.ours) sitting.given = placed.mask;
     auto at = state->behind.begin();
     while (at != state->behind.end() && pthread_equal(at->thread, thread) == 0) ++at;
     if (at == state->behind.end()) {

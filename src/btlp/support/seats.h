@@ -1,5 +1,8 @@
 // Where the threads of this process sit: the machine, the policy's state, and what the environment says.
 //
+// Threads move when others have ended or the process has lost CPUs: never in `literal`, a few at each creation and each end, and
+// only who still has the mask that it was given here.
+//
 // Any thread may call these at any time. One at a time is let in; who does not get in soon (another thread was
 // forked away
 // while it was inside) gets no seat, and no thread ever waits for long.
@@ -18,7 +21,8 @@ struct Placed {
   policy::Seat seat;
   std::int32_t set = -1;
   double load = 0;
-  bool bind = false;  // to `mask`
+  bool bind = false;   // to `mask`
+  bool ours = false;   // its mask, bound or inherited, is a choice of this library
   bool after = false;  // behind its creation, by its creator
   topology::CpuMask mask;
 };
