@@ -363,6 +363,11 @@ void read_nodes(const SystemRoot& root, Machine& machine) {
 
 }  // namespace
 
+bool share_one_cache(const SystemRoot& root, const CpuMask& cpus) {
+  CacheDomain cache;
+  return !cpus.empty() && read_last_level_cache(root, cpus.first(), cpus, cache) && cache.cpus == cpus;
+}
+
 Machine read_sysfs(const SystemRoot& root, const Allowance& allowance) {
   Machine machine;
   machine.source = Source::sysfs;

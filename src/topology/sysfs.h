@@ -13,6 +13,9 @@
 
 namespace hearth::topology {
 
+/// Is one last-level cache above all these CPUs? Reads a dozen files, whatever the machine's size. False: no, or not known.
+bool share_one_cache(const SystemRoot& root, const CpuMask& cpus);
+
 Machine read_sysfs(const SystemRoot& root, const Allowance& allowance);
 
 }  // namespace hearth::topology

@@ -38,11 +38,12 @@ Program analyse(llvm::Module& module, bool whole, const Rules& rules, const std:
   const llvm::Function* main = module.getFunction("main");
   program.whole = whole && main != nullptr && !main->isDeclaration();
   prepare(module, program.whole);
-  Walk walk(module, program.whole, program);
+  Progress progress(name);
+  Walk walk(module, program.whole, program, progress);
   walk.run();
   walk.name_routines();
   walk.find_joinable();
-  find_sharing(walk, program);
+  find_sharing(walk, program, progress);
   if (!program.decided(Gap::thread_per)) one_thread_per_creation(program);
   classify(program);
   return program;

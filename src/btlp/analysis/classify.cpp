@@ -95,6 +95,8 @@ void one_of_all(Program& program, Node& node) {
     node.reasons.push_back("as recorded; the analysis alone does not know it: " + *unknown);
     unknown.reset();
   }
+  if (node.more_places > 0)
+    node.reasons.push_back("created at " + std::to_string(node.more_places) + " more places, which are taken as one");
   for (int partner : all) explain_sharing(program, node, partner);
   explain_receipts(program, node);
   const bool nameless = node.routine.empty() && !node.as_recorded;

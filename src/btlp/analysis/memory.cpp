@@ -15,102 +15,24 @@
 namespace hearth::btlp {
 namespace {
 
-constexpr std::size_t kMostPlaces = 12;    // in one object, before they become "anywhere"
-constexpr std::size_t kMostPointers = 96;  // of one value
-constexpr unsigned kMostInitial = 4096;    // elements of an initialiser that are looked at
-constexpr std::size_t kMostCells = 100;    // of one object that the program fills itself
+constexpr unsigned kMostInitial = 4096;  // elements of an initialiser that are looked at
+constexpr std::size_t kMostCells = 100;  // of one object that the program fills itself
+constexpr std::size_t kMostCopies = 16;  // of one memcpy(), place by place
 constexpr std::int64_t kPointerBytes = 8;
-
-/// In which grid the places lie: 0 a single one, 1 anywhere, else every so many bytes.
-std::int64_t grid(const Pointer& pointer) {
-  if (pointer.stride != 0) return pointer.stride;
-  return pointer.lo == pointer.hi ? 0 : 1;
-}
-
-Memory::Key key_of(const Pointer& pointer) {
-  return {pointer.object, pointer.lo, pointer.hi, pointer.stride, pointer.loop, pointer.fresh};
-}
 
 }  // namespace
 
-Pointer Pointer::moved(std::int64_t bytes) const {
-  Pointer result = *this;
-  result.lo += bytes;
-  if (hi != kUnbounded) result.hi += bytes;
-  // Without an end only the place in the grid matters, or steps through memory would make ever new pointers.
-  if (hi == kUnbounded && loop == nullptr) result.lo = stride == 0 ? 0 : (result.lo % stride + stride) % stride;
-  return result;
-}
-
-Pointer Pointer::anywhere() const {
-  Pointer result;
-  result.object = object;
-  result.hi = kUnbounded;
-  if (fresh) result.loop = loop;
-  result.fresh = fresh;
-  return result;
-}
-
-Pointer Pointer::without_loop() const {
-  Pointer result = *this;
-  result.loop = nullptr;
-  result.fresh = false;
-  if (loop != nullptr && !fresh && stride != 0 && result.hi == result.lo) result.hi = kUnbounded;
-  return result;
-}
-
-bool overlap(const Pointer& a, std::int64_t bytes_of_a, const Pointer& b, std::int64_t bytes_of_b) {
-  if (a.object != b.object) return false;
-  if (a.hi != kUnbounded && b.lo >= a.hi + bytes_of_a && b.stride == 0 && a.stride == 0) return false;
-  if (b.hi != kUnbounded && a.lo >= b.hi + bytes_of_b && b.stride == 0 && a.stride == 0) return false;
-  if (a.hi != kUnbounded && b.hi != kUnbounded && (b.lo >= a.hi + bytes_of_a || a.lo >= b.hi + bytes_of_b))
-    return false;
-  const std::int64_t common = std::gcd(grid(a), grid(b));
-  if (common <= 1) return true;
-  const std::int64_t apart = ((b.lo - a.lo) % common + common) % common;
-  return apart < bytes_of_a || common - apart < bytes_of_b;
-}
-
-bool same_iteration(const Pointer& a, const Pointer& b) {
-  return a.loop != nullptr && a.loop == b.loop && a.fresh == b.fresh && (a.fresh || a.stride == b.stride);
-}
-
-bool Pointers::insert(const Pointer& pointer) {
-  std::size_t in_object = 0;
-  for (const Pointer& item : items_) {
-    if (item == pointer) return false;
-    if (item.object != pointer.object) continue;
-    if (item == item.anywhere() && (item.fresh == pointer.fresh)) return false;
-    ++in_object;
-  }
-  if (in_object >= kMostPlaces) {
-    const Pointer wide = pointer.anywhere();
-    std::erase_if(items_, [&](const Pointer& item) { return item.object == pointer.object; });
-    items_.push_back(wide.without_loop());
-    return true;
-  }
-  if (items_.size() >= kMostPointers) {
-    Pointer unknown;
-    unknown.hi = kUnbounded;
-    if (std::find(items_.begin(), items_.end(), unknown) != items_.end()) return false;
-    items_.push_back(unknown);
-    return true;
-  }
-  items_.push_back(pointer);
-  return true;
-}
-
-bool Pointers::insert(const Pointers& others) {
-  bool added = false;
-  for (const Pointer& other : others) added = insert(other) || added;
-  return added;
-}
-
 Memory::Memory(const llvm::DataLayout& layout) : layout_(layout) {
-  objects_.emplace_back();
-  objects_.back().name = "unknown memory";
-  objects_.back().open = true;
-  cells_.emplace_back();
+  Object unknown;
+  unknown.name = "unknown memory";
+  unknown.open = true;
+  add(unknown);
+}
+
+int Memory::add(Object object) {
+  objects_.push_back(std::move(object));
+  contents_.emplace_back();
+  return static_cast<int>(objects_.size()) - 1;
 }
 
 int Memory::object(const llvm::Value* value, int thread) {
@@ -133,8 +55,7 @@ int Memory::object(const llvm::Value* value, int thread) {
     object.constant = global->isConstant();
     object.open = !global->hasLocalLinkage();
   }
-  objects_.push_back(object);
-  cells_.emplace_back();
+  add(object);
   if (global != nullptr && global->hasInitializer()) fill(number, global->getInitializer(), 0, 0);
   return number;
 }
@@ -145,9 +66,7 @@ int Memory::handle_of(int node) {
   Object object;
   object.kind = Kind::handle;
   object.node = node;
-  objects_.push_back(object);
-  cells_.emplace_back();
-  return of_node_[node] = static_cast<int>(objects_.size()) - 1;
+  return of_node_[node] = add(object);
 }
 
 int Memory::foreign(const std::string& name) {
@@ -156,9 +75,7 @@ int Memory::foreign(const std::string& name) {
   Object object;
   object.kind = Kind::foreign;
   object.name = name;
-  objects_.push_back(object);
-  cells_.emplace_back();
-  return of_name_[name] = static_cast<int>(objects_.size()) - 1;
+  return of_name_[name] = add(object);
 }
 
 void Memory::fill(int object, const llvm::Constant* initial, std::int64_t offset, int depth) {
@@ -192,30 +109,31 @@ void Memory::fill(int object, const llvm::Constant* initial, std::int64_t offset
   where.lo = where.hi = offset;
   Pointers one;
   one.insert(what);
-  cells_[object].push_back({where, one});
+  add_cell(where, one);
+}
+
+void Memory::add_cell(const Pointer& where, const Pointers& what) {
+  Contents& contents = contents_[where.object];
+  const auto [place, is_new] = contents.cell_of.emplace(where, contents.cells.size());
+  if (is_new)
+    contents.cells.push_back({where, what});
+  else if (!contents.cells[place->second].what.insert(what))
+    return;
+  ++objects_[where.object].version;
+  ++version_;
   grown_ = true;
 }
 
 void Memory::store(const Pointer& where, const Pointers& what) {
   if (what.empty() || where.object == unknown() || objects_[where.object].kind == Kind::function) return;
-  for (Cell& cell : cells_[where.object]) {
-    if (!(cell.where == where)) continue;
-    if (cell.what.insert(what)) {
-      ++objects_[where.object].version;
-      grown_ = true;
-    }
-    return;
-  }
-  if (cells_[where.object].size() >= kMostCells && !(where == where.anywhere())) return store(where.anywhere(), what);
-  cells_[where.object].push_back({where, what});
-  ++objects_[where.object].version;
-  grown_ = true;
+  const Contents& contents = contents_[where.object];
+  const bool full = contents.cells.size() >= kMostCells && contents.cell_of.count(where) == 0;
+  add_cell(full ? where.anywhere() : where, what);
 }
 
-Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
+Pointers Memory::look(const Pointer& where, std::int64_t bytes) const {
   Pointers result;
-  if (where.object == unknown()) result.insert(where.anywhere());
-  for (const Cell& cell : cells_[where.object]) {
+  for (const Cell& cell : contents_[where.object].cells) {
     if (!overlap(where, bytes, cell.where, kPointerBytes)) continue;
     // An element that iteration k of one loop filled and iteration k of another reads: what was a place of its
     // own for the
@@ -234,13 +152,44 @@ Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
   return result;
 }
 
+Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
+  if (where.object == unknown()) {
+    Pointers result;
+    result.insert(where.anywhere());
+    return result;
+  }
+  const Contents& contents = contents_[where.object];
+  if (contents.cells.empty()) return {};
+  auto& answers = contents.loaded[where];
+  auto answer = std::find_if(answers.begin(), answers.end(), [&](const auto& each) { return each.first == bytes; });
+  if (answer == answers.end()) answer = answers.insert(answers.end(), {bytes, Answer()});
+  Answer& known = answer->second;
+  const std::uint64_t version = objects_[where.object].version;
+  if (known.version != version) {
+    known.pointers.insert(look(where, bytes));
+    known.version = version;
+  }
+  return known.pointers;
+}
+
+void Memory::copy(const Pointers& to, const Pointers& from) {
+  if (to.size() * from.size() <= kMostCopies) {
+    for (const Pointer& source : from)
+      for (const Pointer& target : to) copy(target, source);
+    return;
+  }
+  Pointers all;
+  for (const Pointer& source : from) all.insert(load(source.anywhere().without_loop(), kUnbounded / 2));
+  for (const Pointer& target : to) store(target.anywhere(), all);
+}
+
 void Memory::copy(const Pointer& to, const Pointer& from) {
   // Contents only grow, so what has been copied is there: again only when the source has more.
   const std::uint64_t version = objects_[from.object].version + 1;
-  std::uint64_t& copied = copied_[{key_of(to), key_of(from)}];
+  std::uint64_t& copied = copied_[from][to];
   if (copied == version) return;
   copied = version;
-  const std::vector<Cell> cells = cells_[from.object];  // `to` may be the same object
+  const std::vector<Cell> cells = contents_[from.object].cells;  // `to` may be the same object
   for (const Cell& cell : cells) {
     Pointer where = to;
     if (from.exact() && cell.where.exact() && cell.where.lo >= from.lo)
@@ -258,6 +207,8 @@ void Memory::copy(const Pointer& to, const Pointer& from) {
 }
 
 Pointers Memory::reachable(const Pointers& from) const {
+  Answer& known = reachable_[from.stamp()];
+  if (known.version == version_ + 1) return known.pointers;
   Pointers result;
   std::vector<int> todo;
   std::vector<bool> seen(objects_.size(), false);
@@ -273,9 +224,29 @@ Pointers Memory::reachable(const Pointers& from) const {
   while (!todo.empty()) {
     const int object = todo.back();
     todo.pop_back();
-    for (const Cell& cell : cells_[object]) visit(cell.what, false);
+    for (const Cell& cell : contents_[object].cells) visit(cell.what, false);
   }
+  known = {version_ + 1, result};
   return result;
+}
+
+std::set<int> Memory::behind(const std::vector<int>& from) const {
+  std::set<int> found;
+  std::vector<int> todo = from;
+  while (!todo.empty()) {
+    const int object = todo.back();
+    todo.pop_back();
+    for (const Cell& cell : contents_[object].cells)
+      for (const Pointer& pointer : cell.what)
+        if (found.insert(pointer.object).second) todo.push_back(pointer.object);
+  }
+  return found;
+}
+
+std::uint64_t Memory::version_of(const Pointers& pointers) const {
+  std::uint64_t sum = 0;
+  for (const Pointer& pointer : pointers) sum += objects_[pointer.object].version;
+  return sum;
 }
 
 bool Memory::grown() { return std::exchange(grown_, false); }

@@ -1,21 +1,20 @@
-// The analysis' picture of memory: objects, pointers to their parts, and which pointers lie where.
-//
-// A pointer is a set of places {lo, lo + stride, …, hi} in one object. Where `loop` is set, it is one place for each
-// iteration of that loop: `fresh` objects are one object per iteration, else iteration k has the place lo + k * stride.
-// Threads that the loop creates then have places of their own. Contents only grow, so that repeated walks end.
+// The analysis' picture of memory: objects, and which pointers lie where in them. Contents only grow, so that repeated
+// walks end; what is asked again and again is remembered.
 #pragma once
 
 #include <cstdint>
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "btlp/analysis/pointers.h"
+
 namespace llvm {
-class BasicBlock;
 class DataLayout;
 class Constant;
 class Function;
@@ -23,41 +22,6 @@ class Value;
 }  // namespace llvm
 
 namespace hearth::btlp {
-
-inline constexpr std::int64_t kUnbounded = INT64_MAX;
-
-struct Pointer {
-  int object = 0;
-  std::int64_t lo = 0;
-  std::int64_t hi = 0;      // kUnbounded: not known
-  std::int64_t stride = 0;  // 0: exact if lo == hi, else any byte between
-  const llvm::BasicBlock* loop = nullptr;
-  bool fresh = false;
-
-  bool exact() const { return lo == hi && stride == 0; }
-  Pointer moved(std::int64_t bytes) const;
-  Pointer anywhere() const;  // the same object, at any place
-  Pointer without_loop() const;
-  friend bool operator==(const Pointer&, const Pointer&) = default;
-};
-
-/// Can the two touch a common byte, were they used by the same iteration or without regard to iterations?
-bool overlap(const Pointer& a, std::int64_t bytes_of_a, const Pointer& b, std::int64_t bytes_of_b);
-/// Is each a place of its own for every iteration of the same loop, so that different iterations never meet?
-bool same_iteration(const Pointer& a, const Pointer& b);
-
-class Pointers {
- public:
-  bool insert(const Pointer& pointer);  // true: it is new
-  bool insert(const Pointers& others);
-  bool empty() const { return items_.empty(); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
-  std::size_t size() const { return items_.size(); }
-
- private:
-  std::vector<Pointer> items_;
-};
 
 enum class Kind : std::uint8_t { unknown, global, stack, heap, function, handle, foreign };
 
@@ -86,28 +50,48 @@ class Memory {
 
   void store(const Pointer& where, const Pointers& what);
   Pointers load(const Pointer& where, std::int64_t bytes) const;
-  /// memcpy().
-  void copy(const Pointer& to, const Pointer& from);
+  /// memcpy(), from each of some places to each of others. Of many, nobody asks which lies where.
+  void copy(const Pointers& to, const Pointers& from);
   /// Everything that can be reached from here, over any number of pointers.
   Pointers reachable(const Pointers& from) const;
+  /// The same without bounds, by objects; those it starts from are not counted.
+  std::set<int> behind(const std::vector<int>& from) const;
+  /// Rises whenever what these point to grows.
+  std::uint64_t version_of(const Pointers& pointers) const;
   /// Has anything been added since the last call?
   bool grown();
-  using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, const llvm::BasicBlock*, bool>;  // a Pointer
 
  private:
   struct Cell {
     Pointer where;
     Pointers what;
   };
+  /// An answer, and the version for which it holds.
+  struct Answer {
+    std::uint64_t version = 0;
+    Pointers pointers;
+  };
+  struct Contents {
+    std::vector<Cell> cells;
+    std::unordered_map<Pointer, std::size_t, PointerHash> cell_of;
+    mutable std::unordered_map<Pointer, std::vector<std::pair<std::int64_t, Answer>>, PointerHash> loaded;  // by bytes
+  };
   void fill(int object, const llvm::Constant* initial, std::int64_t offset, int depth);
+  int add(Object object);
+  void add_cell(const Pointer& where, const Pointers& what);
+  void copy(const Pointer& to, const Pointer& from);
+  Pointers look(const Pointer& where, std::int64_t bytes) const;
 
   const llvm::DataLayout& layout_;
   std::deque<Object> objects_;
-  std::vector<std::vector<Cell>> cells_;
+  std::vector<Contents> contents_;
   std::map<std::pair<const llvm::Value*, int>, int> of_value_;
   std::map<std::string, int> of_name_;
   std::map<int, int> of_node_;
-  std::map<std::pair<Key, Key>, std::uint64_t> copied_;  // by copy(): the source's version + 1
+  std::unordered_map<Pointer, std::unordered_map<Pointer, std::uint64_t, PointerHash>, PointerHash>
+      copied_;  // from, to: the source's version + 1
+  std::uint64_t version_ = 0;  // of all contents
+  mutable std::unordered_map<std::uint64_t, Answer> reachable_;  // by the stamp of what it starts from
   bool grown_ = false;
 };
 

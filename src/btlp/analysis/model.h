@@ -59,6 +59,7 @@ struct Node {
   bool in_body = false;  // the call stands in a loop of its own function, however often that runs
   bool many = false;     // more than one instance: in a loop, or created by a thread that is
   bool creates = false;  // it creates threads itself
+  int more_places = 0;   // one node stands for what is created here and at so many other places
   bool detached = false;
   std::string may_not_join;  // why it is not sure that it can be joined until its creator goes on; empty: it is
   std::vector<std::string> more_routines;  // of others that were made one with it (Gap::thread_per)
@@ -98,6 +99,8 @@ struct Program {
   std::vector<Receipt> receipts;  // where they were asked for
   std::string recording;  // the file; empty: none
   bool recording_is_exact = false;
+  std::uint64_t contexts = 0;  // how much work the analysis was: functions on their call paths,
+  std::uint64_t steps = 0;     // and instructions that it looked at
   std::vector<std::string> notes;  // what was not seen, and what that costs
 
   bool decided(Gap gap) const { return gaps.decided(gap, mode); }

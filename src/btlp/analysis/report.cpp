@@ -170,6 +170,8 @@ std::string as_json(const Program& program) {
   std::string text = "{\n  \"program\": " + quoted(program.name) + ",\n  \"mode\": " + quoted(mode_name(program.mode));
   text += ",\n  \"gaps\": " + gaps_json(program);
   text += ",\n  \"whole_program\": " + std::string(truth(program.whole)) + ",\n  \"notes\": " + strings(program.notes);
+  text += ",\n  \"effort\": {\"contexts\": " + std::to_string(program.contexts) + ", \"steps\": " +
+          std::to_string(program.steps) + "}";
   text += ",\n  \"threads\": [\n";
   for (std::size_t number = 1; number < program.nodes.size(); ++number)
     text += thread_json(program, program.nodes[number]) + (number + 1 < program.nodes.size() ? ",\n" : "\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
@@ -11,6 +12,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "btlp/analysis/creators.h"
+#include "btlp/analysis/groups.h"
 #include "btlp/analysis/library.h"
 #include "btlp/analysis/symbolic.h"
 
@@ -20,7 +22,7 @@ namespace {
 // An estimate of how often, of all that a thread does, it touches what it shares: from here on sharing decides
 // where it runs.
 constexpr double kStrongShare = 1.0 / 64;
-constexpr std::size_t kMostPerObject = 400;
+constexpr std::size_t kMostQuestions = 20000;  // about the places of two instances; without an answer they meet
 
 struct Place {
   llvm::Instruction* instruction = nullptr;
@@ -45,36 +47,46 @@ bool common(Context* a, llvm::Instruction* at, Context* b, llvm::Instruction* bt
 
 class Sharing {
  public:
-  Sharing(Walk& walk, Program& program) : walk_(walk), program_(program) {}
+  Sharing(Walk& walk, Program& program, Progress& progress) : walk_(walk), program_(program), progress_(progress) {}
   void run();
 
  private:
-  using ByObject = std::map<int, std::vector<const Access*>>;
+  struct Met {
+    int object;
+    const Group *one, *two;
+    unsigned conflicts;
+  };
+  void group(int node);
   void pair(int a, int b);
+  double meetings(int object, const std::vector<Group>& mine, const std::vector<Group>& theirs, int a, int b,
+                  unsigned in_time, std::vector<Met>& found);
   void instances(int node);
   void results();
   void mark_open();
   void receipts();
   bool ignored(int object) const;
   bool handed_over(const Creation& creation, int object) const;
-  bool counts(int older, int younger, const Access& theirs, const Access& ours) const;
+  unsigned counts(int older, int younger, const Group& theirs, const Group& ours) const;
+  unsigned allowed(int a, int b, const Group& one, const Group& two) const;
   bool reaches(const llvm::Instruction* from, const llvm::Instruction* to, const llvm::BasicBlock* cut) const;
-  bool may_follow(const Creation& creation, const Access& access, const Access& ours) const;
+  bool may_follow(const Creation& creation, const Access& access, const Pointer& ours) const;
   bool surely_joins(const Creation& creation, std::size_t join, const Context* where) const;
   bool after_join(const Creation& creation, const Access& access) const;
   bool joined_before(int first, int second) const;
   bool creates(int above, int below) const;
+  bool scattered(int above, int below) const;
   const Creation& step_from(int above, int below) const;
-  void note(int from, int to, int object, const Access& writing, bool from_writes, const Access& other, double shared);
+  void note(int from, int to, int object, const Access& writing, bool from_writes, double bytes, double shared);
   double work(int node) const;
   bool escapes(int object, int node);
   bool leaks(int object, int node);
   bool own(int node, const Access& access);
-  bool by_execution(int a, int b, const Access& one, const Access& two);
+  bool by_execution(int a, int b, const Pointer& one, const Pointer& two);
 
   Walk& walk_;
   Program& program_;
-  std::vector<ByObject> accesses_;
+  Progress& progress_;
+  std::vector<std::map<int, std::vector<Group>>> groups_;  // by node and object
   mutable std::map<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>, std::set<const llvm::BasicBlock*>>
       behind_;                            // the blocks that one leads to, but for those behind the other
   std::map<int, std::set<int>> escaped_;  // by node: its own objects that others reach
@@ -83,9 +95,8 @@ class Sharing {
 
 double Sharing::work(int node) const {
   const Cost& cost = program_.nodes[node].cost;
-  double total = cost.flops + cost.integer_operations;
-  for (const Access& access : walk_.accesses(node)) total += access.frequency;
-  return std::max(total, 1.0);
+  const double total = cost.flops + cost.integer_operations;
+  return std::max(total + walk_.touches(node), 1.0);
 }
 
 bool Sharing::ignored(int object) const {
@@ -94,6 +105,13 @@ bool Sharing::ignored(int object) const {
   if (it.kind != Kind::global) return false;
   const auto* global = llvm::cast<llvm::GlobalValue>(it.value);
   return global->isDeclaration() && (walk_.whole() || is_library_object(it.name));
+}
+
+/// Is a thread on the way from the one to the other created at several places? The walk has kept the first one alone.
+bool Sharing::scattered(int above, int below) const {
+  for (int node = below; node > above; node = program_.nodes[node].creator)
+    if (program_.nodes[node].more_places > 0) return true;
+  return false;
 }
 
 bool Sharing::creates(int above, int below) const {
@@ -127,7 +145,8 @@ bool Sharing::reaches(const llvm::Instruction* from, const llvm::Instruction* to
 }
 
 /// Can this access of the creating thread come after the creation?
-bool Sharing::may_follow(const Creation& creation, const Access& access, const Access& ours) const {
+bool Sharing::may_follow(const Creation& creation, const Access& access, const Pointer& ours) const {
+  if (access.several) return true;
   Context* where = nullptr;
   llvm::Instruction *touching = nullptr, *creating = nullptr;
   if (!common(access.context, access.instruction, creation.context, creation.call, where, touching, creating))
@@ -136,7 +155,7 @@ bool Sharing::may_follow(const Creation& creation, const Access& access, const A
   auto& loops = walk_.analyses().getResult<llvm::LoopAnalysis>(*where->function);
   // What belongs to one iteration is prepared, used and read in that iteration: the way back to the next does
   // not count.
-  if (same_iteration(access.where, ours.where)) {
+  if (same_iteration(access.where, ours)) {
     for (const llvm::Loop* loop = loops.getLoopFor(creating->getParent()); loop != nullptr;
          loop = loop->getParentLoop()) {
       if (loop->getHeader() != access.where.loop || !loop->contains(touching)) continue;
@@ -164,6 +183,7 @@ bool Sharing::surely_joins(const Creation& creation, std::size_t join, const Con
 }
 
 bool Sharing::after_join(const Creation& creation, const Access& access) const {
+  if (access.several) return false;
   for (std::size_t n = 0; n < creation.joins.size(); ++n) {
     Context* where = nullptr;
     llvm::Instruction *touching = nullptr, *joining = nullptr;
@@ -189,6 +209,7 @@ bool Sharing::after_join(const Creation& creation, const Access& access) const {
 /// Has `first` been joined before `second` is created?
 bool Sharing::joined_before(int first, int second) const {
   int node = second;
+  if (program_.nodes[first].more_places > 0 || scattered(0, second)) return false;
   while (node > 0 && program_.nodes[node].creator != program_.nodes[first].creator) node = program_.nodes[node].creator;
   if (node <= 0) return false;
   const Creation &earlier = walk_.creations()[first], &later = walk_.creations()[node];
@@ -204,7 +225,7 @@ bool Sharing::joined_before(int first, int second) const {
   return after_join(earlier, creating);
 }
 
-void Sharing::note(int from, int to, int object, const Access& one, bool from_writes, const Access& other,
+void Sharing::note(int from, int to, int object, const Access& writing, bool from_writes, double bytes,
                    double shared) {
   const auto key = std::make_tuple(from, to, object);
   auto found = edge_of_.find(key);
@@ -218,11 +239,9 @@ void Sharing::note(int from, int to, int object, const Access& one, bool from_wr
     program_.edges.push_back(edge);
   }
   Edge& edge = program_.edges[found->second];
-  const Access& writing = from_writes ? one : other;
   if (edge.line == 0) edge.line = walk_.line_of(*writing.instruction);
   (from_writes ? edge.forward : edge.backward) = true;
-  const double bytes = std::min<double>(static_cast<double>(std::min(one.bytes, other.bytes)), 4096);
-  edge.bytes = std::max(edge.bytes, bytes * std::min(one.frequency, other.frequency));
+  edge.bytes = std::max(edge.bytes, bytes);
   edge.strong = edge.strong || shared >= kStrongShare;
 }
 
@@ -239,50 +258,81 @@ bool Sharing::handed_over(const Creation& creation, int object) const {
 }
 
 /// `older` is the younger one's creator, or its creator's: does their access matter to the younger one?
-bool Sharing::counts(int older, int younger, const Access& theirs, const Access& ours) const {
+unsigned Sharing::counts(int older, int younger, const Group& theirs, const Group& ours) const {
   const Creation& creation = step_from(older, younger);
-  if (creation.hands_over && handed_over(creation, ours.where.object)) return false;
-  if (!may_follow(creation, theirs, ours)) return false;
-  if (!after_join(creation, theirs)) return true;
-  return ours.write && !theirs.write;  // afterwards only results flow
+  if (creation.hands_over && handed_over(creation, ours.where.object)) return 0;
+  if (scattered(older, younger)) return kAny;
+  const Access& access = theirs.write == nullptr ? *theirs.read : *theirs.write;
+  if (!may_follow(creation, access, ours.where)) return 0;
+  return after_join(creation, access) ? kSecond : kAny;  // afterwards only results flow
+}
+
+/// Which conflicts can there be between these two, if they touch the same bytes?
+unsigned Sharing::allowed(int a, int b, const Group& one, const Group& two) const {
+  unsigned which = 0;
+  if (one.write != nullptr && two.read != nullptr) which |= kFirst;
+  if (one.read != nullptr && two.write != nullptr) which |= kSecond;
+  if (one.write != nullptr && two.write != nullptr) which |= kBoth;
+  if (which == 0 || !overlap(one.where, one.bytes, two.where, two.bytes)) return 0;
+  return creates(a, b) ? which & counts(a, b, one, two) : which;
+}
+
+/// The accesses of a node, those that touch the same bytes in one.
+void Sharing::group(int node) {
+  for (const auto& [object, list] : walk_.accesses(node)) {
+    std::unordered_map<Pointer, std::vector<std::size_t>, PointerHash> known;
+    std::vector<Group>& groups = groups_[node][object];
+    for (const Access& access : list) {
+      std::vector<std::size_t>& same = known[access.where];
+      auto place = std::find_if(same.begin(), same.end(), [&](std::size_t n) { return groups[n].bytes == access.bytes; });
+      if (place == same.end()) {
+        place = same.insert(same.end(), groups.size());
+        groups.emplace_back();
+      }
+      groups[*place].add(access);
+    }
+  }
+}
+
+/// Adds what meets in this object; how much of either thread's work that is, the larger share.
+double Sharing::meetings(int object, const std::vector<Group>& mine, const std::vector<Group>& theirs, int a, int b,
+                         unsigned in_time, std::vector<Met>& found) {
+  std::map<const Group*, unsigned> met_a, met_b;
+  for (const Group& one : mine)
+    for (const Group& two : theirs) {
+      const unsigned conflicts = in_time & allowed(a, b, one, two);
+      if (conflicts == 0 || by_execution(a, b, one.where, two.where)) continue;
+      met_a[&one] |= conflicts;
+      met_b[&two] |= conflicts;
+      found.push_back({object, &one, &two, conflicts});
+    }
+  double of_a = 0, of_b = 0;
+  for (const auto& [one, conflicts] : met_a)
+    of_a += ((conflicts & (kFirst | kBoth)) != 0 ? one->writes : 0) + ((conflicts & kSecond) != 0 ? one->reads : 0);
+  for (const auto& [two, conflicts] : met_b)
+    of_b += ((conflicts & (kSecond | kBoth)) != 0 ? two->writes : 0) + ((conflicts & kFirst) != 0 ? two->reads : 0);
+  return std::max(a == 0 ? 0 : of_a / work(a), of_b / work(b));
 }
 
 void Sharing::pair(int a, int b) {
-  const bool ancestor = creates(a, b);
-  const bool first_over = !ancestor && joined_before(a, b);
-  const bool second_over = !ancestor && joined_before(b, a);
-  std::map<int, std::pair<double, double>> shared;
-  struct Found {
-    int object;
-    const Access* one;
-    const Access* two;
-  };
-  std::vector<Found> found;
-  for (const auto& [object, mine] : accesses_[a]) {
-    const auto theirs = accesses_[b].find(object);
-    if (theirs == accesses_[b].end() || ignored(object)) continue;
-    std::set<const Access*> met_a, met_b;
-    for (const Access* one : mine)
-      for (const Access* two : theirs->second) {
-        if (!one->write && !two->write) continue;
-        if (!overlap(one->where, one->bytes, two->where, two->bytes)) continue;
-        if (by_execution(a, b, *one, *two)) continue;
-        if (ancestor && !counts(a, b, *one, *two)) continue;
-        if (first_over && !(one->write && !two->write)) continue;
-        if (second_over && !(two->write && !one->write)) continue;
-        met_a.insert(one);
-        met_b.insert(two);
-        found.push_back({object, one, two});
-      }
-    for (const Access* one : met_a) shared[object].first += one->frequency;
-    for (const Access* two : met_b) shared[object].second += two->frequency;
-  }
-  const double work_a = work(a), work_b = work(b);
-  for (const Found& each : found) {
-    const auto& [of_a, of_b] = shared[each.object];
-    const double share = std::max(a == 0 ? 0 : of_a / work_a, of_b / work_b);
-    if (each.one->write) note(a, b, each.object, *each.one, true, *each.two, share);
-    if (each.two->write) note(a, b, each.object, *each.one, false, *each.two, share);
+  const bool related = creates(a, b), in_order = related && !scattered(a, b);
+  const unsigned in_time = (related || !joined_before(a, b) ? kAny : kFirst) &
+                           (related || !joined_before(b, a) ? kAny : kSecond);
+  for (const auto& [object, mine] : groups_[a]) {
+    const auto theirs = groups_[b].find(object);
+    if (theirs == groups_[b].end() || ignored(object)) continue;
+    // What comes before a creation and what after it is a matter of each access.
+    std::vector<Group> singles;
+    if (in_order)
+      for (const Access& access : walk_.accesses(a).at(object)) singles.emplace_back().add(access);
+    std::vector<Met> found;
+    const double share = meetings(object, in_order ? singles : mine, theirs->second, a, b, in_time, found);
+    for (const Met& each : found) {
+      const double bytes = std::min<double>(static_cast<double>(std::min(each.one->bytes, each.two->bytes)), 4096) *
+                           std::min(each.one->most, each.two->most);
+      if ((each.conflicts & (kFirst | kBoth)) != 0) note(a, b, object, *each.one->write, true, bytes, share);
+      if ((each.conflicts & (kSecond | kBoth)) != 0) note(a, b, object, *each.two->write, false, bytes, share);
+    }
   }
 }
 
@@ -290,18 +340,11 @@ void Sharing::pair(int a, int b) {
 bool Sharing::escapes(int object, int node) {
   auto found = escaped_.find(node);
   if (found == escaped_.end()) {
-    Pointers outside;
-    for (const ByObject& touched : accesses_)
+    std::vector<int> outside;
+    for (const auto& touched : groups_)
       for (const auto& [each, list] : touched)
-        if (walk_.memory()[each].thread != node && walk_.memory()[each].kind != Kind::foreign)
-          outside.insert(Pointer{.object = each, .hi = kUnbounded});
-    found = escaped_.emplace(node, std::set<int>()).first;
-    for (const Pointer& pointer : outside)
-      for (const Pointer& inside : walk_.memory().load(pointer, kUnbounded / 2)) {
-        Pointers one;
-        one.insert(inside);
-        for (const Pointer& reached : walk_.memory().reachable(one)) found->second.insert(reached.object);
-      }
+        if (walk_.memory()[each].thread != node && walk_.memory()[each].kind != Kind::foreign) outside.push_back(each);
+    found = escaped_.emplace(node, walk_.memory().behind(outside)).first;
   }
   return found->second.count(object) != 0;
 }
@@ -309,8 +352,8 @@ bool Sharing::escapes(int object, int node) {
 /// Can others than this thread and the one that made the object find it in something that lasts?
 bool Sharing::leaks(int object, int node) {
   const int maker = walk_.memory()[object].thread;
-  for (std::size_t thread = 0; thread < accesses_.size(); ++thread)
-    for (const auto& [each, list] : accesses_[thread]) {
+  for (std::size_t thread = 0; thread < groups_.size(); ++thread)
+    for (const auto& [each, list] : groups_[thread]) {
       const Object& holder = walk_.memory()[each];
       if (each == object || holder.kind == Kind::foreign || holder.thread == maker || holder.thread == node) continue;
       for (const Pointer& inside : walk_.memory().load(Pointer{.object = each, .hi = kUnbounded}, kUnbounded / 2))
@@ -320,14 +363,13 @@ bool Sharing::leaks(int object, int node) {
 }
 
 /// Two routines that one call creates: what it hands over, or makes anew each time, each of them has for itself.
-bool Sharing::by_execution(int a, int b, const Access& one, const Access& two) {
+bool Sharing::by_execution(int a, int b, const Pointer& one, const Pointer& two) {
   if (a == 0) return false;
   const Creation &first = walk_.creations()[a], &second = walk_.creations()[b];
-  if (first.call != second.call || first.context != second.context) return false;
-  const int object = one.where.object;
+  if (first.call != second.call || first.context != second.context || scattered(0, a) || scattered(0, b)) return false;
+  const int object = one.object;
   if (first.hands_over && handed_over(first, object) && handed_over(second, object)) return !leaks(object, a);
-  return first.loop != nullptr && one.where.loop == first.loop && two.where.loop == first.loop && one.where.fresh &&
-         two.where.fresh;
+  return first.loop != nullptr && one.loop == first.loop && two.loop == first.loop && one.fresh && two.fresh;
 }
 
 /// Does every instance have these bytes for itself?
@@ -346,28 +388,25 @@ bool Sharing::own(int node, const Access& access) {
 
 void Sharing::instances(int node) {
   Symbolic symbolic(walk_, node);
-  for (const auto& [object, list] : accesses_[node]) {
+  std::size_t questions = 0;
+  for (const auto& [object, list] : walk_.accesses(node)) {
     if (ignored(object)) continue;
     std::vector<const Access*> common;
     bool written = false;
-    for (const Access* access : list)
-      if (!own(node, *access)) {
-        common.push_back(access);
-        written = written || access->write;
+    for (const Access& access : list)
+      if (!own(node, access)) {
+        common.push_back(&access);
+        written = written || access.write;
       }
     if (!written) continue;
     std::set<const Access*> met;
     std::vector<std::pair<const Access*, const Access*>> found;
-    std::map<std::pair<llvm::Instruction*, llvm::Instruction*>, bool> known;
     for (std::size_t i = 0; i < common.size(); ++i)
       for (std::size_t j = i; j < common.size(); ++j) {
         const Access &one = *common[i], &two = *common[j];
         if (!one.write && !two.write) continue;
         if (!overlap(one.where.without_loop(), one.bytes, two.where.without_loop(), two.bytes)) continue;
-        const auto key = std::make_pair(one.instruction, two.instruction);
-        auto answer = known.find(key);
-        if (answer == known.end()) answer = known.emplace(key, symbolic.disjoint(one, two)).first;
-        if (answer->second) continue;
+        if (questions < kMostQuestions && ++questions != 0 && symbolic.disjoint(one, two)) continue;
         met.insert(&one);
         met.insert(&two);
         found.emplace_back(&one, &two);
@@ -375,7 +414,11 @@ void Sharing::instances(int node) {
     double shared = 0;
     for (const Access* access : met) shared += access->frequency;
     shared /= work(node);
-    for (const auto& [one, two] : found) note(node, node, object, *one, one->write, *two, shared);
+    for (const auto& [one, two] : found) {
+      const double bytes = std::min<double>(static_cast<double>(std::min(one->bytes, two->bytes)), 4096) *
+                           std::min(one->frequency, two->frequency);
+      note(node, node, object, one->write ? *one : *two, one->write, bytes, shared);
+    }
   }
 }
 
@@ -401,9 +444,9 @@ void Sharing::receipts() {
     std::set<int> reached;
     for (const Pointer& pointer : walk_.memory().reachable(creation.root->arguments[0])) reached.insert(pointer.object);
     for (std::size_t writer = 1; writer < program_.nodes.size(); ++writer)
-      for (const auto& [object, list] : accesses_[writer])
+      for (const auto& [object, list] : groups_[writer])
         if (writer != receiver && reached.count(object) != 0 && !ignored(object) &&
-            std::any_of(list.begin(), list.end(), [](const Access* access) { return access->write; }))
+            std::any_of(list.begin(), list.end(), [](const Group& group) { return group.write != nullptr; }))
           program_.receipts.push_back({static_cast<int>(writer), static_cast<int>(receiver), walk_.name_of(object)});
   }
 }
@@ -411,7 +454,7 @@ void Sharing::receipts() {
 /// Threads whose data other files, which were not seen, may touch as well.
 void Sharing::mark_open() {
   for (std::size_t node = 1; node < program_.nodes.size(); ++node) {
-    for (const auto& [object, list] : accesses_[node]) {
+    for (const auto& [object, list] : groups_[node]) {
       const Object& it = walk_.memory()[object];
       const bool writable = it.kind == Kind::global && !it.constant && it.open && !is_library_object(it.name);
       if (!walk_.whole() && writable) program_.nodes[node].open = true;
@@ -425,22 +468,14 @@ void Sharing::mark_open() {
 
 void Sharing::run() {
   const int count = static_cast<int>(program_.nodes.size());
-  accesses_.resize(count);
-  for (int node = 0; node < count; ++node) {
-    std::map<std::tuple<int, std::int64_t, std::int64_t, std::int64_t, const void*, bool, const void*, const void*>,
-             bool>
-        seen;
-    for (const Access& access : walk_.accesses(node)) {
-      auto& list = accesses_[node][access.where.object];
-      const auto key = std::make_tuple(access.where.object, access.where.lo, access.where.hi, access.bytes,
-                                       static_cast<const void*>(access.where.loop), access.write,
-                                       static_cast<const void*>(access.instruction),
-                                       static_cast<const void*>(access.context));
-      if (list.size() < kMostPerObject && seen.emplace(key, true).second) list.push_back(&access);
-    }
-  }
+  groups_.resize(count);
+  for (int node = 0; node < count; ++node) group(node);
+  std::uint64_t pairs = 0;
   for (int a = 0; a < count; ++a)
-    for (int b = a + 1; b < count; ++b) pair(a, b);
+    for (int b = a + 1; b < count; ++b) {
+      progress_.update("comparing what its threads touch, pair", ++pairs);
+      pair(a, b);
+    }
   for (int node = 1; node < count; ++node)
     if (program_.nodes[node].many) instances(node);
   results();
@@ -450,6 +485,6 @@ void Sharing::run() {
 
 }  // namespace
 
-void find_sharing(Walk& walk, Program& program) { Sharing(walk, program).run(); }
+void find_sharing(Walk& walk, Program& program, Progress& progress) { Sharing(walk, program, progress).run(); }
 
 }  // namespace hearth::btlp

@@ -7,6 +7,6 @@
 namespace hearth::btlp {
 
 /// Fills program.edges and what the nodes say of code that was not seen. The walk has run.
-void find_sharing(Walk& walk, Program& program);
+void find_sharing(Walk& walk, Program& program, Progress& progress);
 
 }  // namespace hearth::btlp

@@ -101,13 +101,20 @@ llvm::ScalarEvolution& Symbolic::evolution(Context* context) {
 }
 
 bool Symbolic::disjoint(const Access& a, const Access& b) {
-  if (creation_.loop == nullptr || creation_.root == nullptr) return false;
+  if (creation_.loop == nullptr || creation_.root == nullptr || a.several || b.several) return false;
   for (pick_ = 0; pick_ < kPicks; ++pick_)
     if ((ordered(a, b) && ordered(b, a)) || interleaved(a, b)) return true;
   return false;
 }
 
 Symbolic::Maybe Symbolic::address(const Access& access, bool upper, int instance) {
+  const auto key = std::make_tuple(&access, upper, instance, pick_);
+  const auto known = addresses_.find(key);
+  if (known != addresses_.end()) return known->second;
+  return addresses_.emplace(key, new_address(access, upper, instance)).first->second;
+}
+
+Symbolic::Maybe Symbolic::new_address(const Access& access, bool upper, int instance) {
   llvm::Value* pointer = llvm::getLoadStorePointerOperand(access.instruction);
   if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(access.instruction)) pointer = update->getPointerOperand();
   std::int64_t length = 0;
@@ -145,6 +152,8 @@ bool Symbolic::interleaved(const Access& a, const Access& b) {
   if (!now || !next || !other_now || now->text() != other_now->text()) return false;
   std::int64_t apart = 0;
   if (!next->plus(*now, -1).constant(apart) || apart < a.bytes) return false;
+  iterations_ = {creation_.loop};
+  instance_ = depth_ = 0;
   const Maybe step = of(steps->getStepRecurrence(evolution(a.context)), a.context, false);
   const Maybe other_step = of(steps_of_other->getStepRecurrence(evolution(b.context)), b.context, false);
   if (!step || !other_step || step->text() != other_step->text()) return false;
@@ -354,9 +363,13 @@ Symbolic::Maybe Symbolic::of_load(llvm::Instruction* load, llvm::Value* from, Co
   const auto bits = static_cast<std::int64_t>(load->getType()->getPrimitiveSizeInBits().getFixedValue());
   const std::int64_t bytes = load->getType()->isPointerTy() ? 8 : std::max<std::int64_t>(bits / 8, 1);
   const Access* only = nullptr;
-  for (std::size_t node = 0; node < walk_.creations().size(); ++node)
-    for (const Access& access : walk_.accesses(static_cast<int>(node))) {
+  for (std::size_t node = 0; node < walk_.creations().size(); ++node) {
+    const Walk::ByObject& all = walk_.accesses(static_cast<int>(node));
+    const auto touched = all.find(place.object);
+    if (touched == all.end()) continue;
+    for (const Access& access : touched->second) {
       if (!access.write || !overlap(access.where, access.bytes, place, bytes)) continue;
+      if (access.several) return std::nullopt;
       auto* store = llvm::dyn_cast<llvm::StoreInst>(access.instruction);
       if (store == nullptr) {
         if (llvm::isa<llvm::MemSetInst>(access.instruction) || !llvm::isa<llvm::MemTransferInst>(access.instruction))
@@ -366,6 +379,7 @@ Symbolic::Maybe Symbolic::of_load(llvm::Instruction* load, llvm::Value* from, Co
       if (only != nullptr && only->instruction != access.instruction) return std::nullopt;
       only = &access;
     }
+  }
   if (only == nullptr || only->context->thread == node_) return std::nullopt;
   const bool by_iteration = only->where.loop != nullptr && only->where.fresh == place.fresh &&
                             (place.fresh ? only->where.loop == place.loop : only->where.stride == place.stride);

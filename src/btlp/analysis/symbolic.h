@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "btlp/analysis/walk.h"
 
@@ -40,6 +41,7 @@ class Symbolic {
   Maybe times_by_test(const llvm::Loop& loop, Context* context);
   Maybe of_most(const llvm::SCEV* choice, Context* context, bool upper, bool most);
   Maybe address(const Access& access, bool upper, int instance);
+  Maybe new_address(const Access& access, bool upper, int instance);
   bool ordered(const Access& a, const Access& b);
   bool interleaved(const Access& a, const Access& b);
   bool same_for_all(llvm::Value* value, Context* context) const;
@@ -48,6 +50,7 @@ class Symbolic {
   Walk& walk_;
   const Creation& creation_;
   int node_;
+  std::map<std::tuple<const Access*, bool, int, unsigned>, Maybe> addresses_;  // that were worked out
   int instance_ = 0;   // 0: iteration k, 1: k + 1
   unsigned pick_ = 0;  // which arm of a choice is tried
   int depth_ = 0;

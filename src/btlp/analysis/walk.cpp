@@ -2,6 +2,7 @@
 #include "btlp/analysis/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <llvm/Analysis/BlockFrequencyInfo.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -17,9 +18,11 @@
 namespace hearth::btlp {
 namespace {
 
-constexpr int kMostRounds = 16;
+constexpr int kMostRounds = 100;
+constexpr std::uint64_t kMostSteps = 40'000'000;  // instructions, before the walk gives up: about a minute
 constexpr int kMostContexts = 400;  // of one thread, before functions are walked once for all their callers
 constexpr int kDeepest = 24;
+constexpr std::ptrdiff_t kMostPerObject = 200;  // accesses of one thread that are kept one by one
 
 }  // namespace
 
@@ -39,10 +42,11 @@ struct Walk::Managers {
   }
 };
 
-Walk::Walk(llvm::Module& module, bool whole, Program& program)
+Walk::Walk(llvm::Module& module, bool whole, Program& program, Progress& progress)
     : module_(module),
       whole_(whole),
       program_(program),
+      progress_(progress),
       memory_(module.getDataLayout()),
       managers_(std::make_unique<Managers>()),
       functions_(&managers_->functions) {
@@ -67,14 +71,25 @@ void Walk::run() {
       for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
     if (!memory_.grown() && !grown_) break;
   }
+  const bool ended = round_ < kMostRounds && program_.steps <= kMostSteps;
   collecting_ = true;
   ++round_;
   for (Node& node : program_.nodes) node.cost = {};
-  accesses_.resize(roots_.size());
   for (std::size_t node = 0; node < roots_.size(); ++node) {
     accesses_.resize(roots_.size());
+    touches_.resize(roots_.size());
     for (Context* root : roots_[node]) walk_thread(root);
   }
+  program_.contexts = contexts_.size();
+  if (!ended) give_up();
+}
+
+/// What has been found by now may not be all.
+void Walk::give_up() {
+  program_.notes.push_back("the analysis has followed " + std::to_string(program_.steps) + " instructions on " +
+                           std::to_string(contexts_.size()) +
+                           " call paths and has not come to an end; its threads are unknown and are left to the system");
+  for (Node& node : program_.nodes) node.unknown_reason = "the program is too large for the analysis";
 }
 
 void Walk::add_roots() {
@@ -120,11 +135,14 @@ void Walk::walk_thread(Context* root) { walk_context(root); }
 void Walk::walk_context(Context* context) {
   if (context->round == round_) return;
   context->round = round_;
+  if (program_.steps > kMostSteps && !collecting_) return;
+  progress_.update("following its threads, step", program_.steps);
   auto& frequencies = functions_->getResult<llvm::BlockFrequencyAnalysis>(*context->function);
   const double entry = std::max<double>(1, static_cast<double>(frequencies.getEntryFreq().getFrequency()));
   for (llvm::BasicBlock& block : *context->function) {
     const double share = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency()) / entry;
     for (llvm::Instruction& instruction : block) {
+      ++program_.steps;
       visit(context, instruction, context->frequency * share);
       if (collecting_) count_cost(context, instruction, context->frequency * share);
     }
@@ -143,7 +161,8 @@ void Walk::visit(Context* context, llvm::Instruction& instruction, double freque
     const Pointers where = value_of(context, store->getPointerOperand());
     touch(context, instruction, where, bytes_of(store->getValueOperand()->getType()), true, frequency);
     const Pointers what = value_of(context, store->getValueOperand());
-    for (const Pointer& pointer : where) memory_.store(pointer, what);
+    if (is_new(context, store, where.stamp(), what.stamp()))
+      for (const Pointer& pointer : where) memory_.store(pointer, what);
   } else if (auto* add = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
     const Pointers where = value_of(context, add->getPointerOperand());
     touch(context, instruction, where, bytes_of(add->getType()), false, frequency);
@@ -161,6 +180,12 @@ void Walk::visit(Context* context, llvm::Instruction& instruction, double freque
     grown_ = context->returned.insert(value_of(context, back->getReturnValue())) || grown_;
     if (!llvm::isa<llvm::ConstantPointerNull>(back->getReturnValue())) context->returns_number = true;
   }
+}
+
+/// Has this instruction not done the same before? Contents only grow, so what has been stored is there.
+bool Walk::is_new(Context* context, llvm::Instruction* instruction, std::uint64_t where, std::uint64_t what) {
+  const std::uint64_t both = where << 32U | what;  // there are fewer stamps than that
+  return std::exchange(context->values[instruction].inputs, both) != both;
 }
 
 Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency) {
@@ -203,8 +228,22 @@ void Walk::touch(Context* context, llvm::Instruction& instruction, const Pointer
     if (object.kind == Kind::function || object.kind == Kind::handle || object.constant) continue;
     // What a thread's own functions keep on their stacks is shared only if another thread can reach it; that
     // shows there.
-    accesses_[context->thread].push_back({pointer, bytes, write, frequency, &instruction, context});
+    touches_[context->thread] += frequency;
     if (pointer.object == memory_.unknown()) note_unknown(context, "memory that this file alone does not tell");
+    std::vector<Access>& list = accesses_[context->thread][pointer.object];
+    Access access{pointer, bytes, write, frequency, &instruction, context};
+    if (std::ssize(list) >= kMostPerObject) {
+      const auto same = std::find_if(list.begin() + kMostPerObject, list.end(),
+                                     [&](const Access& each) { return each.write == write; });
+      if (same != list.end()) {
+        same->frequency += frequency;
+        continue;
+      }
+      access.where = pointer.anywhere().without_loop();
+      access.bytes = kUnbounded / 2;
+      access.several = true;
+    }
+    list.push_back(access);
   }
 }
 

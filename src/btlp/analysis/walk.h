@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <llvm/ADT/StringRef.h>
@@ -19,6 +20,7 @@
 
 #include "btlp/analysis/memory.h"
 #include "btlp/analysis/model.h"
+#include "btlp/analysis/progress.h"
 
 namespace llvm {
 class CallBase;
@@ -29,6 +31,7 @@ class Loop;
 class Module;
 class ScalarEvolution;
 class SCEV;
+class Type;
 class Value;
 }  // namespace llvm
 
@@ -52,8 +55,9 @@ struct Context {
   struct Known {
     Pointers pointers;
     int round = -1;  // in which it was looked at last
+    std::uint64_t inputs = 0;  // of what it was worked out last; 0: not yet
   };
-  std::map<llvm::Value*, Known> values;  // they only grow
+  std::unordered_map<llvm::Value*, Known> values;  // they only grow
   int round = -1;
 };
 
@@ -64,6 +68,7 @@ struct Access {
   double frequency = 0;
   llvm::Instruction* instruction = nullptr;
   Context* context = nullptr;
+  bool several = false;  // stands for more than this instruction, at any place of the object: nothing is known of order
 };
 
 /// A creation as the walk met it; makes the node's number from the moment it is met.
@@ -82,15 +87,29 @@ struct Creation {
   bool result_read = false;  // a join asks for what the routine returned
 };
 
+/// An address that moves by the same number of bytes in each iteration of a loop.
+struct Steps {
+  llvm::Value* base = nullptr;  // null: it does not
+  bool has_first = false;       // `first` is known: where the first iteration is, from the base
+  std::int64_t first = 0, stride = 0;
+  bool rising = false;
+  std::int64_t times = kUnbounded;  // how often it steps
+  const llvm::BasicBlock* header = nullptr;
+};
+
 class Walk {
  public:
-  Walk(llvm::Module& module, bool whole, Program& program);
+  Walk(llvm::Module& module, bool whole, Program& program, Progress& progress);
   ~Walk();
   void run();
 
   Memory& memory() { return memory_; }
   llvm::FunctionAnalysisManager& analyses() { return *functions_; }
-  const std::vector<Access>& accesses(int node) const { return accesses_[node]; }
+  /// By object, each list bounded; what is beyond stands in it as `several`.
+  using ByObject = std::map<int, std::vector<Access>>;
+  const ByObject& accesses(int node) const { return accesses_[node]; }
+  /// How many accesses one instance makes, by the estimate.
+  double touches(int node) const { return touches_[node]; }
   /// Of nodes 1, 2, …; [0] is empty.
   const std::vector<Creation>& creations() const { return creations_; }
   bool whole() const { return whole_; }
@@ -108,19 +127,27 @@ class Walk {
   void walk_thread(Context* root);
   void walk_context(Context* context);
   void visit(Context* context, llvm::Instruction& instruction, double frequency);
+  static bool is_new(Context* context, llvm::Instruction* instruction, std::uint64_t where, std::uint64_t what);
   Context* enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency);
   void touch(Context* context, llvm::Instruction& instruction, const Pointers& pointers, std::int64_t bytes, bool write,
              double frequency);
   void count_cost(Context* context, llvm::Instruction& instruction, double frequency);
+  void give_up();
   void note_unknown(Context* context, const std::string& reason);
 
   // walk_values.cpp
   Pointers value_of(Context* context, llvm::Value* value);
+  std::uint64_t inputs_of(Context* context, llvm::Instruction* instruction);
+  Pointers result_of(Context* context, llvm::Instruction* instruction, std::uint64_t inputs);
   Pointers compute(Context* context, llvm::Instruction* instruction);
+  Pointers loaded(const Pointers& from, llvm::Type* type);
+  Pointers returned_by(Context* context, llvm::CallBase* call);
+  const Steps& steps_of(llvm::Instruction* address);
   Pointers element(Context* context, llvm::Instruction* address);
-  bool each_iteration(Context* context, llvm::Instruction* address, const Pointers& bases, Pointers& result);
+  bool each_iteration(Context* context, llvm::Instruction* address, Pointers& result);
   Pointers fresh(Context* context, llvm::Instruction* allocation);
   Pointers constant(const llvm::Value* value, int thread);
+  Pointers new_constant(const llvm::Value* value, int thread);
   std::vector<llvm::Function*> functions_of(Context* context, llvm::Value* value, llvm::CallBase* call, bool& complete);
 
   // walk_calls.cpp
@@ -138,6 +165,7 @@ class Walk {
                      const Pointers& argument, llvm::Function* callable);
   bool is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointers& whole) const;
   Pointers routines_of_state(const Pointers& state);
+  void add_place(int number, int creator);
   int node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
                llvm::Function* callable);
 
@@ -153,6 +181,7 @@ class Walk {
   llvm::Module& module_;
   const bool whole_;
   Program& program_;
+  Progress& progress_;
   Memory memory_;
   struct Managers;
   std::unique_ptr<Managers> managers_;
@@ -161,9 +190,14 @@ class Walk {
   std::vector<std::vector<Context*>> roots_;  // by node; main() has constructors and the like beside it
   std::vector<int> contexts_of_thread_;
   std::vector<std::map<llvm::Function*, Context*>> merged_;  // by node, once it has too many contexts
-  std::vector<std::vector<Access>> accesses_;
+  std::vector<ByObject> accesses_;
+  std::vector<double> touches_;
   std::vector<Creation> creations_;
+  std::unordered_map<llvm::Instruction*, Steps> steps_;
+  std::map<std::pair<const llvm::Value*, int>, Pointers> constants_;  // by thread
+  std::unordered_map<std::uint64_t, Pointers> results_;  // by the instruction and its inputs, in whichever context
   std::map<std::string, int> node_of_key_;
+  std::map<std::string, int> first_of_kind_;  // by creation and routine
   bool collecting_ = false;
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;

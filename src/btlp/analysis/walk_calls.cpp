@@ -14,7 +14,7 @@
 namespace hearth::btlp {
 namespace {
 
-constexpr int kMostNodes = 400;
+constexpr std::size_t kMostApart = 16;  // threads, before one node stands for all that one place starts for one routine
 constexpr std::int64_t kRunOffset = 16;  // of _M_run in the table that a std::thread::_State's first word points to
 constexpr const char* kProxy = "__thread_proxy";  // libc++'s routine of all its threads
 constexpr std::int64_t kWord = 8, kLastPlace = 96;  // of what std::thread hands over
@@ -126,8 +126,8 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
   const bool copies = llvm::isa<llvm::MemTransferInst>(call) || name == "memcpy" || name == "memmove";
   if (intrinsic == nullptr && !copies && name != "memset") {
     if (name == "realloc" && call.arg_size() == 2) {
-      for (const Pointer& to : value_of(context, &call))
-        for (const Pointer& from : value_of(context, call.getArgOperand(0))) memory_.copy(to, from);
+      const Pointers to = value_of(context, &call);
+      memory_.copy(to, value_of(context, call.getArgOperand(0)));
       return true;
     }
     if (name == "posix_memalign" && call.arg_size() == 3) {
@@ -143,8 +143,7 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
   if (!copies) return true;
   const Pointers from = value_of(context, call.getArgOperand(1));
   touch(context, call, from, bytes, false, frequency);
-  for (const Pointer& source : from)
-    for (const Pointer& target : to) memory_.copy(target, source);
+  memory_.copy(to, from);
   return true;
 }
 
@@ -312,22 +311,36 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
   }
 }
 
+/// This thread is created at one more place, and by that thread: nothing is known any more of what comes before it.
+void Walk::add_place(int number, int creator) {
+  program_.nodes[creator].creates = true;
+  Node& node = program_.nodes[number];
+  node.in_loop = node.many = true;
+  ++node.more_places;
+  creations_[number].loop = nullptr;
+  grown_ = true;
+}
+
 int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
                    llvm::Function* callable) {
   const std::string tag = creation_tag(call);
   const std::string name = routine == nullptr ? "?" : routine->getName().str();
   Node node;
   describe(node, context, call, creator, routine);
-  // A thread that creates its own kind at the same place: one node stands for all generations.
+  // The C++ libraries run callables of one type by one routine, so only the place tells them apart.
+  const bool by_routine = creator.shape != Shape::state && name.find(kProxy) == std::string::npos;
+  // A thread that creates its own kind: one node stands for all generations.
   for (int above = context->thread; above > 0; above = program_.nodes[above].creator)
-    if (program_.nodes[above].site == tag && program_.nodes[above].place == node.place &&
-        creations_[above].routine == routine && creations_[above].callable == callable && routine != nullptr) {
+    if (program_.nodes[above].site == tag && creations_[above].routine == routine &&
+        (by_routine || program_.nodes[above].place == node.place) && creations_[above].callable == callable &&
+        routine != nullptr) {
       program_.nodes[above].in_loop = program_.nodes[above].many = true;
       program_.nodes[context->thread].creates = true;
       return above;
     }
-  std::string key = std::to_string(context->thread) + "|" + tag + "|" + name;
-  key += "|" + (program_.nodes.size() < kMostNodes ? node.place : std::to_string(node.line));
+  std::string kind = tag + "|" + name + "|" + (by_routine ? "" : node.place);
+  if (callable != nullptr) kind += "|" + callable->getName().str();
+  std::string key = std::to_string(context->thread) + "|" + tag + "|" + name + "|" + node.place;
   if (callable != nullptr) {
     const auto alone = node_of_key_.find(key);
     key += "|" + callable->getName().str();
@@ -337,6 +350,11 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
       creations_[first].callable = callable;
       node_of_key_[key] = first;
     }
+  }
+  if (const auto first = first_of_kind_.find(kind); first != first_of_kind_.end() && node_of_key_.count(key) == 0 &&
+                                                    program_.nodes.size() >= kMostApart) {
+    add_place(first->second, context->thread);
+    node_of_key_[key] = first->second;
   }
   const llvm::BasicBlock* loop = nullptr;
   const bool looped = in_loop(context, call, loop);
@@ -355,6 +373,7 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   node.in_body = stands_in_loop(call, looped);
   node.many = looped || program_.nodes[context->thread].many;
   node_of_key_[key] = node.number;
+  first_of_kind_.emplace(kind, node.number);
   program_.nodes.push_back(node);
   Creation creation;
   creation.call = &call;

@@ -18,6 +18,8 @@
 namespace hearth::btlp {
 namespace {
 
+constexpr std::size_t kMostResults = 1 << 20;  // that are remembered
+
 /// The bytes that an index into an array type cannot pass; kUnbounded: the type does not say.
 std::int64_t bound_by_type(llvm::GEPOperator* address, const llvm::DataLayout& layout) {
   std::int64_t bound = 0;
@@ -63,12 +65,55 @@ Pointers Walk::value_of(Context* context, llvm::Value* value) {
   Context::Known& known = context->values[value];
   if (known.round == round_) return known.pointers;  // in a circle: what earlier rounds know; the next one knows more
   known.round = round_;
-  const Pointers result = compute(context, instruction);
+  const std::uint64_t inputs = inputs_of(context, instruction);
+  if (inputs != 0 && known.inputs == inputs) return known.pointers;
+  const Pointers result = result_of(context, instruction, inputs);
+  known.inputs = inputs;
   grown_ = known.pointers.insert(result) || grown_;
   return known.pointers;
 }
 
+/// A number for all that the instruction's value depends on: the sets of its operands, and memory's contents there. 0: it
+/// depends on more than that. Contexts in which it is the same have the same value.
+std::uint64_t Walk::inputs_of(Context* context, llvm::Instruction* instruction) {
+  if (llvm::isa<llvm::CallBase>(instruction) || llvm::isa<llvm::AllocaInst>(instruction)) return 0;
+  std::uint64_t inputs = reinterpret_cast<std::uintptr_t>(instruction);
+  const auto mix = [&](std::uint64_t more) {
+    inputs = (inputs ^ more) * 0x9e3779b97f4a7c15U;
+    inputs ^= inputs >> 31U;
+  };
+  for (llvm::Use& operand : instruction->operands()) {
+    const llvm::Type* type = operand->getType();
+    if (type->isPtrOrPtrVectorTy() || type->isIntegerTy(64) || type->isAggregateType())
+      mix(value_of(context, operand.get()).stamp());
+  }
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction))
+    mix(memory_.version_of(value_of(context, load->getPointerOperand())));
+  const bool steps = llvm::isa<llvm::GetElementPtrInst>(instruction) || llvm::isa<llvm::PHINode>(instruction);
+  if (steps && instruction->getType()->isPointerTy())
+    if (const Steps& way = steps_of(instruction); way.base != nullptr) mix(value_of(context, way.base).stamp());
+  return inputs | 1U;
+}
+
+Pointers Walk::result_of(Context* context, llvm::Instruction* instruction, std::uint64_t inputs) {
+  if (inputs == 0) return compute(context, instruction);
+  if (const auto known = results_.find(inputs); known != results_.end()) return known->second;
+  if (results_.size() >= kMostResults) results_.clear();
+  const Pointers result = compute(context, instruction);
+  results_.emplace(inputs, result);
+  return result;
+}
+
 Pointers Walk::constant(const llvm::Value* value, int thread) {
+  if (llvm::isa<llvm::ConstantData>(value)) return {};
+  const auto known = constants_.find({value, thread});
+  if (known != constants_.end()) return known->second;
+  const Pointers result = new_constant(value, thread);
+  constants_[{value, thread}] = result;
+  return result;
+}
+
+Pointers Walk::new_constant(const llvm::Value* value, int thread) {
   Pointers result;
   if (auto* alias = llvm::dyn_cast<llvm::GlobalAlias>(value)) return constant(alias->getAliasee(), thread);
   if (llvm::isa<llvm::GlobalVariable>(value) || llvm::isa<llvm::Function>(value)) {
@@ -121,22 +166,44 @@ bool Walk::is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointer
                      [&](const Pointer& each) { return memory_[each.object].kind == Kind::function; });
 }
 
+Pointers Walk::loaded(const Pointers& from, llvm::Type* type) {
+  Pointers result;
+  if (!type->isPtrOrPtrVectorTy() && !type->isIntegerTy(64) && !type->isAggregateType()) return result;
+  const auto bytes = static_cast<std::int64_t>(module_.getDataLayout().getTypeStoreSize(type).getKnownMinValue());
+  for (const Pointer& pointer : from) result.insert(memory_.load(pointer, bytes));
+  return result;
+}
+
+Pointers Walk::returned_by(Context* context, llvm::CallBase* call) {
+  Pointers result;
+  // visit_call() leaves its results here; a use that is looked at first sees those of the round before.
+  for (auto callee = context->callees.lower_bound({call, nullptr});
+       callee != context->callees.end() && callee->first.first == call; ++callee)
+    result.insert(callee->second->returned);
+  if (!result.empty() || !call->getType()->isPointerTy()) return result;
+  llvm::Function* callee = call->getCalledFunction();
+  const bool outside = callee == nullptr || callee->isDeclaration();
+  if (!outside) return result;
+  if (callee != nullptr && callee->isIntrinsic()) {
+    for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));
+    return result;
+  }
+  if (callee != nullptr && creator_called(*call) != nullptr) return result;  // start_thread() has left the handle
+  if (callee == nullptr || call->returnDoesNotAlias() || !is_libc(callee->getName())) return fresh(context, call);
+  for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));  // strchr() and the like
+  if (result.empty()) result.insert(Pointer{.object = memory_.foreign(callee->getName().str())});
+  return result;
+}
+
 Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
   Pointers result;
   if (llvm::isa<llvm::AllocaInst>(instruction)) return fresh(context, instruction);
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return element(context, instruction);
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
-    llvm::Type* type = load->getType();
-    if (!type->isPtrOrPtrVectorTy() && !type->isIntegerTy(64) && !type->isAggregateType()) return result;
-    const std::int64_t bytes = static_cast<std::int64_t>(
-        module_.getDataLayout().getTypeStoreSize(type).getKnownMinValue());
-    for (const Pointer& pointer : value_of(context, load->getPointerOperand()))
-      result.insert(memory_.load(pointer, bytes));
-    return result;
-  }
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction))
+    return loaded(value_of(context, load->getPointerOperand()), load->getType());
   if (auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction)) {
     Pointers merged;
-    if (each_iteration(context, phi, {}, merged)) return merged;
+    if (each_iteration(context, phi, merged)) return merged;
     const llvm::Loop* loop = functions_->getResult<llvm::LoopAnalysis>(*context->function).getLoopFor(phi->getParent());
     const bool header = loop != nullptr && loop->getHeader() == phi->getParent();
     for (llvm::Value* incoming : phi->incoming_values())
@@ -150,26 +217,7 @@ Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
       }
     return result;
   }
-  if (auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) {
-    // visit_call() leaves its results here; a use that is looked at first sees those of the round before.
-    for (const auto& [key, callee] : context->callees)
-      if (key.first == call) result.insert(callee->returned);
-    if (result.empty() && (call->getType()->isPointerTy())) {
-      llvm::Function* callee = call->getCalledFunction();
-      const bool outside = callee == nullptr || callee->isDeclaration();
-      if (!outside) return result;
-      if (callee != nullptr && callee->isIntrinsic()) {
-        for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));
-        return result;
-      }
-      if (callee != nullptr && creator_called(*call) != nullptr) return result;  // start_thread() has left the handle
-      if (callee == nullptr || call->returnDoesNotAlias() || !is_libc(callee->getName()))
-        return fresh(context, instruction);
-      for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));  // strchr() and the like
-      if (result.empty()) result.insert(Pointer{.object = memory_.foreign(callee->getName().str())});
-    }
-    return result;
-  }
+  if (auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) return returned_by(context, call);
   if (auto* select = llvm::dyn_cast<llvm::SelectInst>(instruction)) {
     result.insert(value_of(context, select->getTrueValue()));
     result.insert(value_of(context, select->getFalseValue()));
@@ -196,36 +244,48 @@ Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
   return result;
 }
 
-bool Walk::each_iteration(Context* context, llvm::Instruction* address, const Pointers& bases, Pointers& result) {
-  if (!address->getType()->isPointerTy()) return false;
-  auto& evolution = functions_->getResult<llvm::ScalarEvolutionAnalysis>(*context->function);
+const Steps& Walk::steps_of(llvm::Instruction* address) {
+  const auto [place, is_new] = steps_.try_emplace(address);
+  Steps& result = place->second;
+  if (!is_new) return result;
+  auto& evolution = functions_->getResult<llvm::ScalarEvolutionAnalysis>(*address->getFunction());
   const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(address));
-  if (steps == nullptr || !steps->isAffine()) return false;
+  if (steps == nullptr || !steps->isAffine()) return result;
   const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(steps->getStepRecurrence(evolution));
   const auto* base = llvm::dyn_cast<llvm::SCEVUnknown>(evolution.getPointerBase(steps));
-  if (step == nullptr || base == nullptr || step->getValue()->isZero()) return false;
-  const std::int64_t stride = std::abs(step->getAPInt().getSExtValue());
-  const llvm::SCEV* start = evolution.getMinusSCEV(steps->getStart(), base);
-  const auto* first = llvm::dyn_cast<llvm::SCEVConstant>(start);
-  // How often it steps, when that is a number: a loop that is tested first does not reach the step behind its last one.
-  std::int64_t times = kUnbounded;
-  if (const auto* taken = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getBackedgeTakenCount(steps->getLoop()))) {
-    const llvm::BasicBlock* header = steps->getLoop()->getHeader();
-    const bool tested_first = steps->getLoop()->isLoopExiting(header) && address->getParent() != header;
-    const auto count = static_cast<std::int64_t>(taken->getAPInt().getLimitedValue(1U << 30U));
-    if (count < 1 << 30) times = std::max<std::int64_t>(0, tested_first ? count - 1 : count);
+  if (step == nullptr || base == nullptr || step->getValue()->isZero()) return result;
+  result.base = base->getValue();
+  result.stride = std::abs(step->getAPInt().getSExtValue());
+  result.rising = step->getAPInt().isStrictlyPositive();
+  result.header = steps->getLoop()->getHeader();
+  if (const auto* first = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(steps->getStart(), base))) {
+    result.has_first = true;
+    result.first = first->getAPInt().getSExtValue();
   }
-  const Pointers from = bases.empty() ? value_of(context, base->getValue()) : bases;
+  // How often it steps, when that is a number: a loop that is tested first does not reach the step behind its last one.
+  if (const auto* taken = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getBackedgeTakenCount(steps->getLoop()))) {
+    const bool tested_first = steps->getLoop()->isLoopExiting(result.header) && address->getParent() != result.header;
+    const auto count = static_cast<std::int64_t>(taken->getAPInt().getLimitedValue(1U << 30U));
+    if (count < 1 << 30) result.times = std::max<std::int64_t>(0, tested_first ? count - 1 : count);
+  }
+  return result;
+}
+
+bool Walk::each_iteration(Context* context, llvm::Instruction* address, Pointers& result) {
+  if (!address->getType()->isPointerTy()) return false;
+  const Steps& steps = steps_of(address);
+  if (steps.base == nullptr) return false;
+  const Pointers from = value_of(context, steps.base);
   for (const Pointer& pointer : from) {
-    Pointer each = first == nullptr ? pointer.anywhere().without_loop()
-                                    : pointer.moved(first->getAPInt().getSExtValue());
+    Pointer each = steps.has_first ? pointer.moved(steps.first) : pointer.anywhere().without_loop();
     each.hi = kUnbounded;
-    if (first != nullptr && pointer.exact() && times != kUnbounded && step->getAPInt().isStrictlyPositive())
-      each.hi = each.lo + stride * times;
+    if (steps.has_first && pointer.exact() && steps.times != kUnbounded && steps.rising)
+      each.hi = each.lo + steps.stride * steps.times;
     // From a place that is not known, every place may be met.
-    each.stride = first == nullptr ? 0 : pointer.stride == 0 ? stride : std::gcd(stride, pointer.stride);
-    each.loop = pointer.exact() && pointer.loop == nullptr && first != nullptr ? steps->getLoop()->getHeader()
-                                                                               : nullptr;
+    each.stride = !steps.has_first       ? 0
+                  : pointer.stride == 0 ? steps.stride
+                                        : std::gcd(steps.stride, pointer.stride);
+    each.loop = pointer.exact() && pointer.loop == nullptr && steps.has_first ? steps.header : nullptr;
     each.fresh = false;
     // Places in what belongs to one iteration already stay that iteration's, when the object is all its own.
     if (pointer.fresh) {
@@ -273,7 +333,7 @@ Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
   for (const auto& [index, scale] : variable) stride = std::gcd(stride, scale.getSExtValue());
   const std::int64_t bound = bound_by_type(address, layout);
   Pointers own;
-  if (each_iteration(context, instruction, {}, own)) {
+  if (each_iteration(context, instruction, own)) {
     for (Pointer pointer : own) {
       if (bound != kUnbounded && pointer.lo >= 0 && pointer.stride != 0)
         pointer.hi = std::min(pointer.hi, std::max(pointer.lo, fixed + bound));

@@ -2,7 +2,8 @@
 //
 // Orders: `busy` is a lock: whoever sets it (acquire) sees what its last holder did before clearing it (release).
 // `settings`
-// is published once (release) and read (acquire); losers of the race drop theirs.
+// is published once (release) and read (acquire); losers of the race drop theirs. `idle` is a hint (relaxed): who does
+// not see it yet finds out for himself.
 #include "btlp/support/seats.h"
 
 #include <atomic>
@@ -21,6 +22,7 @@
 #include "base/options.h"
 #include "topology/allowance.h"
 #include "topology/current.h"
+#include "topology/sysfs.h"
 
 namespace hearth::btlp {
 namespace {
@@ -35,6 +37,7 @@ struct Settings {
   Switch how = Switch::on;
   pthread_key_t key = 0;  // a thread's own Sitting
   bool has_key = false;
+  bool pretends = false;  // HEARTH_MACHINE
 };
 
 struct State;
@@ -76,6 +79,7 @@ struct State {
 
 std::atomic<const Settings*> settings{nullptr};
 std::atomic<bool> busy{false};
+std::atomic<bool> idle{false};  // nobody will ever get a seat
 State* state = nullptr;  // of whoever is inside
 
 bool get_in() {
@@ -117,7 +121,8 @@ Settings* read_settings() {
   }
   made->has_key = pthread_key_create(&made->key, stand_up) == 0;
   const char* machine = std::getenv("HEARTH_MACHINE");
-  if (machine != nullptr && *machine != '\0' && !process_is_privileged()) topology::pretend(machine);
+  if (machine != nullptr && *machine != '\0' && !process_is_privileged())
+    made->pretends = topology::pretend(machine);
   return made;
 }
 
@@ -329,15 +334,27 @@ void print(const State& all, const Known& known, std::uint32_t number, const Pla
                                                                                         : sizeof(line) - 1));
 }
 
+/// In `balanced` a seat is a cache domain, so with one there is nothing to learn about the machine.
+bool nothing_to_choose(bool balanced) {
+  const Settings& all = the_settings();
+  return balanced && all.how == Switch::on && !all.pretends &&
+         topology::share_one_cache(topology::SystemRoot(), topology::current_affinity());
+}
+
 }  // namespace
 
-bool is_on() { return the_settings().how != Switch::off; }
+bool is_on() { return !idle.load(std::memory_order_relaxed) && the_settings().how != Switch::off; }
 
 Placed take_seat(hearth_btlp_site& site, bool fixed) {
   Placed placed;
   const std::uint32_t instance = __atomic_fetch_add(&site.created, 1, __ATOMIC_RELAXED);
   const Known known = next_of(site, instance);
   if (!get_in()) return placed;
+  if (state == nullptr && nothing_to_choose(known.mode == kBalanced)) {
+    idle.store(true, std::memory_order_relaxed);
+    get_out();
+    return placed;
+  }
   // After a fork this process has one thread, and the others' numbers are not its own to use.
   if (state == nullptr || state->process != getpid()) state = new State(known.mode, known.rules);
   map_again();

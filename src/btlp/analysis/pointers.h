@@ -1,0 +1,74 @@
+// A place in an object, or several, and sets of them: what the analysis knows of a pointer.
+//
+// A pointer is a set of places {lo, lo + stride, …, hi} in one object. Where `loop` is set, it is one place for each
+// iteration of that loop: `fresh` objects are one object per iteration, else iteration k has the place lo + k * stride.
+// Threads that the loop creates then have places of their own.
+#pragma once
+
+#include <cstdint>
+
+#include <memory>
+#include <vector>
+
+namespace llvm {
+class BasicBlock;
+}
+
+namespace hearth::btlp {
+
+inline constexpr std::int64_t kUnbounded = INT64_MAX;
+
+struct Pointer {
+  int object = 0;
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;      // kUnbounded: not known
+  std::int64_t stride = 0;  // 0: exact if lo == hi, else any byte between
+  const llvm::BasicBlock* loop = nullptr;
+  bool fresh = false;
+
+  bool exact() const { return lo == hi && stride == 0; }
+  Pointer moved(std::int64_t bytes) const;
+  Pointer anywhere() const;  // the same object, at any place
+  Pointer without_loop() const;
+  friend bool operator==(const Pointer&, const Pointer&) = default;
+};
+
+struct PointerHash {
+  std::size_t operator()(const Pointer& pointer) const;
+};
+
+/// Can the two touch a common byte, were they used by the same iteration or without regard to iterations?
+bool overlap(const Pointer& a, std::int64_t bytes_of_a, const Pointer& b, std::int64_t bytes_of_b);
+/// Is each a place of its own for every iteration of the same loop, so that different iterations never meet?
+bool same_iteration(const Pointer& a, const Pointer& b);
+
+/// A set that only grows, in the order in which its pointers came. Copies share their items until one of them grows, and
+/// adding what is there already costs nothing: the walk asks for the same sets again and again.
+class Pointers {
+ public:
+  bool insert(const Pointer& pointer);  // true: it is new
+  bool insert(const Pointers& others);
+  bool empty() const { return items_ == nullptr; }
+  const Pointer* begin() const { return items_ == nullptr ? nullptr : items_->list.data(); }
+  const Pointer* end() const { return items_ == nullptr ? nullptr : items_->list.data() + items_->list.size(); }
+  std::size_t size() const { return items_ == nullptr ? 0 : items_->list.size(); }
+  /// Of this content alone: no other set has ever had the number. 0: empty.
+  std::uint64_t stamp() const { return items_ == nullptr ? 0 : items_->stamp; }
+
+ private:
+  struct Items {
+    std::vector<Pointer> list;
+    std::vector<std::uint16_t> slots;  // a hash table of numbers in the list, plus 1; none while it is short
+    std::uint64_t stamp = 0;
+  };
+  struct Sum;
+  static Sum& remembered(std::uint64_t set, std::uint64_t part);
+  bool has(const Pointer& pointer) const;
+  void own();
+  void add(const Pointer& pointer);
+  void widen(const Pointer& pointer);
+
+  std::shared_ptr<Items> items_;
+};
+
+}  // namespace hearth::btlp
