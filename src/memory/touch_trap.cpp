@@ -228,12 +228,14 @@ bool is_write(const void* context) {
 }
 
 // Closed memory that the program has moved to another address (mremap) is closed there too. A mapping without any right
-// that is no larger than what has vanished from under marks is taken for that.
+// that is no larger than what has vanished from under marks is taken for that. Where other memory has come since, nothing is
+// closed any more.
 std::uint64_t vanished_bytes() {
   std::uint64_t bytes = 0;
   for (const Mark& mark : marks) {
     if ((mark.state.load(std::memory_order_acquire) & kStateMask) != marked) continue;
-    if (!is_mapped(mark.begin.load(kRelaxed))) bytes += range_of(mark).bytes();
+    const std::uint64_t begin = mark.begin.load(kRelaxed);
+    if (!is_mapped(begin) || is_readable(begin)) bytes += range_of(mark).bytes();
   }
   return bytes;
 }

@@ -259,6 +259,20 @@ TEST(TouchTrap, ClosedMemoryThatIsMovedIsOpenedWhereItIs) {
   }), 0);
 }
 
+TEST(TouchTrap, ClosedMemoryThatIsMovedIsOpenedThoughOtherMemoryHasCome) {
+  EXPECT_EQ(in_child([] {
+    Memory memory(kSmallTrapUnit * 4);
+    if (!memory.close()) return 1;
+    char* room = static_cast<char*>(mmap(nullptr, memory.bytes + 2 * kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    void* moved = mremap(memory.at, memory.bytes, memory.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, room + kPage);
+    if (moved == MAP_FAILED) return errno == EFAULT ? 0 : 2;  // it was several mappings
+    constexpr int kThere = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    if (mmap(memory.at, memory.bytes, PROT_READ | PROT_WRITE, kThere, -1, 0) != memory.at) return 4;
+    memory.at = static_cast<char*>(moved);
+    return memory.is_whole() ? 0 : 3;
+  }), 0);
+}
+
 TEST(TouchTrap, AHundredThousandMarksLeaveMappingsForTheProgram) {
   EXPECT_EQ(in_child([] {
     constexpr std::size_t kMany = 100'000;
