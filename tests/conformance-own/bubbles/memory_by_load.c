@@ -11,17 +11,23 @@ void* hearth_mem_alloc(size_t size, int policy, int location) __attribute__((wea
 void hearth_mem_free(void* block) __attribute__((weak));
 int hearth_mem_attach(void* address, size_t size, int who, int access, double passes) __attribute__((weak));
 int hearth_location(void) __attribute__((weak));
-size_t hearth_bytes_by_location(const void* begin, size_t length, size_t* bytes, int count) __attribute__((weak));
+int hearth_owner(const void* address) __attribute__((weak));
 
 enum { kNodes = 4, kByLoad = 5, kBytes = 12 << 20, kThread = 0, kRead = 1 };
 
-// The bits of the nodes that the block is spread over. Each has a good part of it: what a large block has where is a sample.
+// The bits of the nodes over which the block is spread, page by page in turn. Each page is asked for: of a large block all at once
+// would be a sample.
 static void expect_at(const char* block, unsigned nodes, const char* what) {
-  size_t found[kNodes];
-  hearth_bytes_by_location(block, kBytes, found, kNodes);
+  enum { kPage = 4096 };
+  int found[kNodes] = {0};
+  for (size_t at = 0; at < kBytes; at += kPage) {
+    const int node = hearth_owner(block + at);
+    if (node >= 0 && node < kNodes) ++found[node];
+  }
+  const int each = kBytes / kPage / __builtin_popcount(nodes);
   for (int i = 0; i < kNodes; i++) {
-    if ((nodes >> i & 1) ? found[i] >= kBytes / 8 : found[i] == 0) continue;
-    printf("%s: node %d has %zu bytes\n", what, i, found[i]);
+    if (found[i] == ((nodes >> i & 1) ? each : 0)) continue;
+    printf("%s: node %d has %d pages\n", what, i, found[i]);
     ++failures;
   }
 }
