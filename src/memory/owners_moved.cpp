@@ -21,54 +21,56 @@ void note_owners(const Layout& layout, ByteRange range) {
   }
 }
 
-void compute_no_more(std::uint64_t address, const OwnerTable::Region& region) {
+// `address`: in the region.
+void compute_no_more(const OwnerTable::Region& region, std::uint64_t address) {
   note_owners(region.layout, {region.begin, region.end});
   owner_table.change(owner_table.id_at(address), {});
+}
+
+bool is_whole(const OwnerTable::Region& region, ByteRange common) {
+  return common.begin <= region.begin && common.end >= region.end;
+}
+
+// Calls visit(region, the pages that are in it), under the lock of managed memory.
+template <class Visit>
+void for_each_region(ByteRange pages, Visit&& visit) {
+  const Guard guard;
+  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
+    OwnerTable::Region region;
+    if (!owner_table.find(pages.begin, region)) return;
+    const std::uint64_t end = std::min(pages.end, rounded_up(region.end, kPage));
+    visit(region, ByteRange{pages.begin, end});
+    pages.begin = std::max(end, pages.begin + kPage);
+  }
 }
 
 }  // namespace
 
 void owners_will_move(ByteRange pages) {
-  const Guard guard;
-  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
-    OwnerTable::Region region;
-    if (!owner_table.find(pages.begin, region)) return;
-    const std::uint64_t end = std::min(pages.end, rounded_up(region.end, kPage));
-    if (pages.begin > region.begin || end < region.end) compute_no_more(pages.begin, region);
-    pages.begin = std::max(end, pages.begin + kPage);
-  }
+  for_each_region(pages, [](const OwnerTable::Region& region, ByteRange common) {
+    if (!is_whole(region, common)) compute_no_more(region, common.begin);
+  });
 }
 
 void owners_moved(ByteRange pages, Location to) {
-  const Guard guard;
-  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
-    OwnerTable::Region region;
-    if (!owner_table.find(pages.begin, region)) return;
-    const std::uint64_t end = std::min(pages.end, rounded_up(region.end, kPage));
-    const RegionId id = owner_table.id_at(pages.begin);
-    if (to != kUnknown && pages.begin <= region.begin && end >= region.end) {
+  for_each_region(pages, [to](const OwnerTable::Region& region, ByteRange common) {
+    const RegionId id = owner_table.id_at(common.begin);
+    if (to != kUnknown && is_whole(region, common)) {
       Layout single;
       single.form = Layout::Form::single;
       single.single = to;
       single.unit = kPage;
       owner_table.change(id, single);
     } else if (region.layout.form != Layout::Form::single || region.layout.single != to) {
-      note_owners(region.layout, {region.begin, pages.begin});
-      note_owners(region.layout, {end, region.end});
+      note_owners(region.layout, {region.begin, common.begin});
+      note_owners(region.layout, {common.end, region.end});
       owner_table.change(id, {});
     }
-    pages.begin = std::max(end, pages.begin + kPage);
-  }
+  });
 }
 
 void owners_unknown(ByteRange pages) {
-  const Guard guard;
-  while (pages.bytes() != 0 && owner_table.manages(pages.begin)) {
-    OwnerTable::Region region;
-    if (!owner_table.find(pages.begin, region)) return;
-    compute_no_more(pages.begin, region);
-    pages.begin = std::max(rounded_up(region.end, kPage), pages.begin + kPage);
-  }
+  for_each_region(pages, [](const OwnerTable::Region& region, ByteRange common) { compute_no_more(region, common.begin); });
 }
 
 bool shares_pages(ByteRange range) {
