@@ -214,10 +214,13 @@ Pointers Memory::reachable(const Pointers& from) const {
   std::vector<bool> seen(objects_.size(), false);
   const auto visit = [&](const Pointers& pointers, bool first) {
     for (const Pointer& pointer : pointers) {
-      result.insert(first ? pointer.anywhere() : pointer.anywhere().without_loop());
-      if (seen[pointer.object]) continue;
+      const bool again = seen[pointer.object];
       seen[pointer.object] = true;
-      todo.push_back(pointer.object);
+      if (!again) todo.push_back(pointer.object);
+      if (first)
+        result.insert(pointer.anywhere());
+      else if (!again)
+        result.insert(pointer.anywhere().without_loop());
     }
   };
   visit(from, true);

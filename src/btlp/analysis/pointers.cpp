@@ -11,7 +11,7 @@ constexpr std::size_t kMostPlaces = 12;    // in one object, before they become 
 constexpr std::size_t kMany = 24;          // from so many pointers on, nobody asks for places
 constexpr std::size_t kMostPointers = 64;  // of one value
 constexpr std::size_t kShort = 8;          // lists that are searched from end to end
-constexpr std::size_t kRemembered = 1 << 13;
+constexpr std::size_t kRemembered = 1 << 16;
 
 /// In which grid the places lie: 0 a single one, 1 anywhere, else every so many bytes.
 std::int64_t grid(const Pointer& pointer) {

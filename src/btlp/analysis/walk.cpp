@@ -24,6 +24,19 @@ constexpr int kMostContexts = 400;  // of one thread, before functions are walke
 constexpr int kDeepest = 24;
 constexpr std::ptrdiff_t kMostPerObject = 200;  // accesses of one thread that are kept one by one
 
+/// Can the instruction put a pointer where others find it, or call somebody? All else only reads, or computes values, and
+/// those are worked out when somebody asks for them.
+bool carries(const llvm::Instruction& instruction) {
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    const llvm::Type* type = store->getValueOperand()->getType();
+    const bool number = type->isFloatingPointTy() || (type->isIntegerTy() && !type->isIntegerTy(64));
+    return !number && !llvm::isa<llvm::ConstantData>(store->getValueOperand());
+  }
+  if (llvm::isa<llvm::IntrinsicInst>(instruction)) return llvm::isa<llvm::MemTransferInst>(instruction);
+  return llvm::isa<llvm::CallBase>(instruction) || llvm::isa<llvm::ReturnInst>(instruction) ||
+         llvm::isa<llvm::AtomicRMWInst>(instruction) || llvm::isa<llvm::AtomicCmpXchgInst>(instruction);
+}
+
 }  // namespace
 
 struct Walk::Managers {
@@ -63,13 +76,16 @@ Walk::~Walk() = default;
 
 void Walk::run() {
   add_roots();
+  // First only what can carry a pointer on; what comes out is held against everything before it counts as the end.
   for (round_ = 0; round_ < kMostRounds; ++round_) {
     grown_ = false;
     memory_.grown();
     // By index: threads are found on the way.
     for (std::size_t node = 0; node < roots_.size(); ++node)
       for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
-    if (!memory_.grown() && !grown_) break;
+    if (memory_.grown() || grown_) continue;
+    if (every_instruction_) break;
+    every_instruction_ = true;
   }
   const bool ended = round_ < kMostRounds && program_.steps <= kMostSteps;
   collecting_ = true;
@@ -137,16 +153,28 @@ void Walk::walk_context(Context* context) {
   context->round = round_;
   if (program_.steps > kMostSteps && !collecting_) return;
   progress_.update("following its threads, step", program_.steps);
-  auto& frequencies = functions_->getResult<llvm::BlockFrequencyAnalysis>(*context->function);
+  const Body& body = body_of(*context->function);
+  for (const auto& [instruction, share] : every_instruction_ ? body.all : body.carriers) {
+    ++program_.steps;
+    visit(context, *instruction, context->frequency * share);
+    if (collecting_) count_cost(context, *instruction, context->frequency * share);
+  }
+}
+
+const Walk::Body& Walk::body_of(llvm::Function& function) {
+  const auto [place, is_new] = bodies_.try_emplace(&function);
+  Body& body = place->second;
+  if (!is_new) return body;
+  auto& frequencies = functions_->getResult<llvm::BlockFrequencyAnalysis>(function);
   const double entry = std::max<double>(1, static_cast<double>(frequencies.getEntryFreq().getFrequency()));
-  for (llvm::BasicBlock& block : *context->function) {
+  for (llvm::BasicBlock& block : function) {
     const double share = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency()) / entry;
     for (llvm::Instruction& instruction : block) {
-      ++program_.steps;
-      visit(context, instruction, context->frequency * share);
-      if (collecting_) count_cost(context, instruction, context->frequency * share);
+      body.all.emplace_back(&instruction, share);
+      if (carries(instruction)) body.carriers.emplace_back(&instruction, share);
     }
   }
+  return body;
 }
 
 void Walk::visit(Context* context, llvm::Instruction& instruction, double frequency) {

@@ -1,18 +1,17 @@
 // Follows every thread of a program through its functions, and notes which bytes of which objects it touches.
 //
-// A thread is a tree of contexts: a function, called from a place in another context. Functions are walked again
-// for each call
-// path, so a helper that two threads call with different objects does not make them share; beyond a bound per
-// thread, one
-// context serves all calls of a function. The walk is repeated until memory's contents do not grow any more (a
-// fixpoint);
-// the last round collects accesses. Threads that are found on the way are walked as well.
+// A thread is a tree of contexts: a function, called from a place in another context. Functions are walked again for each
+// call path, so a helper that two threads call with different objects does not make them share; beyond a bound per thread,
+// one context serves all calls of a function. The walk is repeated until memory's contents do not grow any more (a
+// fixpoint): first over the instructions that can carry a pointer on, then over all. The last round collects accesses.
+// Threads that are found on the way are walked as well.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <llvm/ADT/StringRef.h>
@@ -126,6 +125,11 @@ class Walk {
   void add_handlers();
   void walk_thread(Context* root);
   void walk_context(Context* context);
+  /// A function's instructions, each with how often it runs for one run of the function.
+  struct Body {
+    std::vector<std::pair<llvm::Instruction*, double>> all, carriers;
+  };
+  const Body& body_of(llvm::Function& function);
   void visit(Context* context, llvm::Instruction& instruction, double frequency);
   static bool is_new(Context* context, llvm::Instruction* instruction, std::uint64_t where, std::uint64_t what);
   Context* enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency);
@@ -198,6 +202,8 @@ class Walk {
   std::unordered_map<std::uint64_t, Pointers> results_;  // by the instruction and its inputs, in whichever context
   std::map<std::string, int> node_of_key_;
   std::map<std::string, int> first_of_kind_;  // by creation and routine
+  std::unordered_map<llvm::Function*, Body> bodies_;
+  bool every_instruction_ = false;  // else the carriers
   bool collecting_ = false;
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;

@@ -88,18 +88,22 @@ void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* 
 
 /// Function pointers that are given away are called, with what was given beside them.
 void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
-  Pointers others;
   std::vector<llvm::Function*> functions;
-  for (llvm::Use& use : call.args()) {
-    if (!use->getType()->isPointerTy()) continue;
-    for (const Pointer& pointer : value_of(context, use.get())) {
-      const Object& object = memory_[pointer.object];
-      if (object.kind == Kind::function)
-        functions.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
-      else
-        others.insert(pointer);
-    }
-  }
+  const auto function_at = [&](const Pointer& pointer) {
+    const Object& object = memory_[pointer.object];
+    const bool is_function = object.kind == Kind::function;
+    return is_function ? llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)) : nullptr;
+  };
+  for (llvm::Use& use : call.args())
+    if (use->getType()->isPointerTy())
+      for (const Pointer& pointer : value_of(context, use.get()))
+        if (llvm::Function* function = function_at(pointer)) functions.push_back(function);
+  if (functions.empty()) return;
+  Pointers others;
+  for (llvm::Use& use : call.args())
+    if (use->getType()->isPointerTy())
+      for (const Pointer& pointer : value_of(context, use.get()))
+        if (function_at(pointer) == nullptr) others.insert(pointer);
   for (llvm::Function* function : functions) {
     if (function->isDeclaration()) {
       // std::call_once() and std::async() of libstdc++ leave the function in a variable of the thread.
