@@ -1,4 +1,4 @@
-// Where threads are bound: "unbound", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a
+// Where threads are bound: "unbound", "unbound-nested", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a
 // CPU goes away).
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -7,7 +7,9 @@
 
 #include "check.h"
 
+enum { kMostCpus = 8192 };
 static int refuse;
+static int sent_to[kMostCpus];  // how often a thread was bound to this CPU alone
 
 // Stands before the C library's: Hearth's calls come here.
 int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
@@ -15,6 +17,8 @@ int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
     errno = EINVAL;
     return -1;
   }
+  for (size_t cpu = 0; CPU_COUNT_S(bytes, set) == 1 && cpu < 8 * bytes; ++cpu)
+    if (CPU_ISSET_S(cpu, bytes, set)) __atomic_fetch_add(&sent_to[cpu], 1, __ATOMIC_RELAXED);
   int (*real)(pid_t, size_t, const cpu_set_t*) =
       (int (*)(pid_t, size_t, const cpu_set_t*))dlsym(RTLD_NEXT, "sched_setaffinity");
   return real(pid, bytes, set);
@@ -26,12 +30,31 @@ static int cpus(void) {
   return CPU_COUNT(&set);
 }
 
+// Who is started when every CPU has a thread begins on a CPU that Hearth chooses, and may leave it.
+static void begin_in_crowd(int all, int nested) {
+  cpu_set_t mine;
+  CHECK(sched_getaffinity(0, sizeof(mine), &mine) == 0);
+  int least = 2, most = 2;
+  if (nested) {  // on its primary thread's share of the CPUs, where that thread goes, too
+    least = 1;
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(all)
+#pragma omp parallel num_threads(2)
+    CHECK(cpus() == all && omp_get_place_num() == -1);
+  } else {
+#pragma omp parallel num_threads(3 * all)
+    CHECK(cpus() == all && omp_get_place_num() == -1);
+  }
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    CHECK(CPU_ISSET(cpu, &mine) ? sent_to[cpu] >= least && sent_to[cpu] <= most : sent_to[cpu] == 0);
+}
+
 int main(int argc, char** argv) {
   CHECK(argc == 2);
   const int all = cpus();
-  if (strcmp(argv[1], "unbound") == 0) {
-#pragma omp parallel num_threads(4)
-    CHECK(cpus() == all && omp_get_place_num() == -1);
+  const int nested = strcmp(argv[1], "unbound-nested") == 0;
+  if (nested || strcmp(argv[1], "unbound") == 0) {
+    begin_in_crowd(all, nested);
     CHECK(omp_get_num_places() == 0 && omp_get_proc_bind() == omp_proc_bind_false);
     return 0;
   }

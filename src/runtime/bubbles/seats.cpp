@@ -154,13 +154,11 @@ void seat(Team* team, std::int32_t size) {
   hand_out(team, size);
 }
 
-bool set_mask_to(const topology::CpuMask& mask) {
-  if (topology::set_affinity(0, mask)) return true;
+void warn_of_refused(const topology::CpuMask& mask) {
   HEARTH_WARN_ONCE(
       "sched_setaffinity is refused (%s): CPUs {%s} are no longer available, or a sandbox forbids the call. Threads are not "
       "kept near their data.",
       strerror(errno), mask.list().c_str());
-  return false;
 }
 
 bool is_away_from(PlaceId seat) {
@@ -173,9 +171,8 @@ bool is_away_from(PlaceId seat) {
 // A thread of the program goes to its seat and is free to leave: its mask is as before when it returns.
 // What it has bound itself to holds.
 void move_root_to(PlaceId seat) {
-  const topology::CpuMask own = topology::current_affinity();
-  const topology::CpuMask both = own & live->mask_of(seat);
-  if (!both.empty() && set_mask_to(both)) set_mask_to(own);
+  const topology::CpuMask both = topology::current_affinity() & live->mask_of(seat);
+  if (!both.empty() && !topology::visit(both)) warn_of_refused(both);
 }
 
 // The kernel may have moved it since the last region. Each time that it has to be fetched back, more regions pass before the
@@ -324,7 +321,8 @@ void take_seat(Thread* self, Member* member) {
     if (self->is_root) {
       if (is_away_from(seat)) move_root_to(seat);
     } else if (seat != self->bound_seat) {
-      set_mask_to(seat >= 0 ? live->mask_of(seat) : live->before);
+      const topology::CpuMask& mask = seat >= 0 ? live->mask_of(seat) : live->before;
+      if (!topology::set_affinity(0, mask)) warn_of_refused(mask);
     }
   }
   self->bound_seat = seat;

@@ -48,6 +48,7 @@ struct alignas(kCacheLinePair) Thread {
   std::uint64_t stack_begin = 0,
                 stack_end = 0;  // its stack's addresses (program_word.h); 0: nobody has asked
   pthread_t handle{};
+  std::int32_t made_on = -1;      // of a worker that begins in a crowd (crowd.h): the CPU of who has started it
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   Relaxed<std::int32_t> bound_seat{-1};  // the same for seats; who moves threads writes it, too
   Relaxed<std::int32_t> kernel_id{0};    // gettid(); 0: not known yet

@@ -13,6 +13,7 @@
 #include "runtime/sync/wait.h"
 #include "runtime/task/detach.h"
 #include "runtime/state/fork_word.h"
+#include "runtime/team/crowd.h"
 #include "runtime/team/pool.h"
 
 namespace hearth::rt {
@@ -92,6 +93,7 @@ void make_members(Team* team, std::int32_t size) {
 std::int32_t staff_team(Team* team, std::int32_t size, void* (*worker)(void*)) {
   HEARTH_ASSERT(size <= team->capacity && team->staffed >= 1, "%d of %d members have a thread, %d are wanted",
                 team->staffed, team->capacity, size);
+  if (team->staffed < size && begins_in_crowd(team)) go_to_part_of(team);
   while (team->staffed < size) {
     make_members(team, team->staffed + 1);
     Member* member = team->members[team->staffed];

@@ -8,6 +8,7 @@
 #include <new>
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/wait.h"
+#include "runtime/team/crowd.h"
 
 namespace hearth::rt {
 namespace {
@@ -127,6 +129,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
   }
   HEARTH_ASSERT(thread->hired_as.load(std::memory_order_relaxed) == nullptr && thread->team == nullptr,
                 "thread %d is hired, and has a place already", thread->gtid);
+  if (fresh) thread->made_on = begins_in_crowd(member->team) ? sched_getcpu() : -1;
   member->thread = thread;
   thread->hired_as.store(member, std::memory_order_release);  // pairs with the acquire in worker_main() (worker.cpp)
   if (!fresh) {
