@@ -14,7 +14,7 @@ from common import Workshop, hearth, run
 
 PAPERS = "xeon-e5-2630v2x2"
 SHOP = Workshop()
-ADAPTED = ("metis", "scotch")
+ADAPTED = ("metis", "scotch", "zoltan")
 
 
 def tearDownModule():
@@ -64,7 +64,7 @@ class Map(Files):
         self.assertEqual(len(rows), 14)
         for name, row in rows.items():
             if "problem" in row:
-                self.assertIn(name, (*ADAPTED, "zoltan"))
+                self.assertIn(name, ADAPTED)
                 self.assertRegex(row["problem"], "not built in|not installed")
                 continue
             self.assertEqual(len(row["cpus"]), 24, name)
@@ -119,6 +119,17 @@ class Map(Files):
             self.assertIn("cannot be read", hearth("map", missing).stderr)
         self.assertEqual(hearth("map").returncode, 2)
         self.assertIn("treematch", hearth("map", "--list").stdout)
+
+    def test_zoltan_says_where_mpi_does_not_start(self):
+        edges, loads = draw(1, 8)
+        path = self.file("z.graph", graph_text(8, edges, loads))
+        result = hearth("map", path, "--machine", PAPERS, "--mapper", "zoltan")
+        if "not built in" in result.stdout or "not installed" in result.stdout:
+            self.skipTest(result.stdout)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        broken = hearth("map", path, "--machine", PAPERS, "--mapper", "zoltan", env={"OMPI_MCA_pml": "none"})
+        self.assertIn("zoltan: it needs MPI, which does not start here\n", broken.stdout)
+        self.assertEqual(broken.returncode, 1)
 
     # Beyond 512 threads a library's result is left as it is; up to there, some is gained by what follows it.
     @unittest.skipUnless(shutil.which("gpmetis"), "METIS's command is not installed")
