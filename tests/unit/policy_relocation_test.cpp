@@ -157,6 +157,23 @@ TEST_F(Relocations, Figure2ThreadsMoveHoweverMuchWorkThereIs) {
   }
 }
 
+TEST_F(Relocations, TeamsOfOneThreadGoInARingWhereEveryNodeHasOneCore) {
+  Bench bench("../tests/numa/agreement/8x1");
+  Program program(bench);
+  const EntityId outer = program.tree.add_bubble(kRoot);
+  std::vector<EntityId> all;
+  for (int team = 0; team < 8; ++team) all.push_back(program.inside(program.team(1, outer), 0));
+  program.distribute("memory+cache");
+  std::vector<Location> next;
+  for (std::size_t team = 0; team < 8; ++team) next.push_back(program.location(all[(team + 1) % 8]));
+  for (std::size_t team = 0; team < 8; ++team)
+    for (int vector = 0; vector < 3; ++vector) program.give(all[team], 256 << 10, next[team]);
+  const Planned planned = plan(program, {.passes = 3}, "memory+cache", outer);
+  EXPECT_EQ(planned.action, Action::move_threads);
+  for (std::size_t team = 0; team < 8; ++team)
+    EXPECT_EQ(bench.places[planned.place[static_cast<std::size_t>(all[team])]].location, next[team]);
+}
+
 TEST_F(Relocations, Figure2MemoryMovesIfThreadsMayNotAndThereIsEnoughWork) {
   Opteron bench;
   Program program(bench);

@@ -20,7 +20,14 @@ namespace {
 using placement::Access;
 using placement::ByteRange;
 
-bool is_outside_of_regions(const Thread* self) { return self->team->parent_member == nullptr; }
+// As what the caller works in the innermost team of several threads: a team of one is no bubble.
+Member* member_of_bubble(const Thread* self) {
+  Member* member = self->member;
+  while (member->team->size == 1 && member->team->parent_member != nullptr) member = member->team->parent_member;
+  return member;
+}
+
+bool is_outside_of_regions(const Member* member) { return member->team->parent_member == nullptr; }
 
 // Whom it is said for, and what then has to look at it. Under the lock.
 struct Owner {
@@ -29,13 +36,13 @@ struct Owner {
 };
 
 Owner owner_of(Thread* self, Who who) {
-  Member* member = self->member;
-  if (who == Who::next_team || is_outside_of_regions(self)) {
+  Member* member = member_of_bubble(self);
+  if (who == Who::next_team || is_outside_of_regions(member)) {
     const EntityId bubble = next_bubble_of(member);
     if (bubble == kNoEntity) return {};
     return {who == Who::thread ? live->tree[bubble].first_inside : bubble, &member->hints_due};
   }
-  return {who == Who::thread ? member->entity : EntityId{self->team->bubble}, &self->team->hints_due};
+  return {who == Who::thread ? member->entity : EntityId{member->team->bubble}, &member->team->hints_due};
 }
 
 AttachmentId find(EntityId owner, ByteRange range, Access use) {
@@ -128,9 +135,11 @@ int attach(Thread* self, ByteRange range, Who who, Access use, double passes) {
 }
 
 bool is_attached_to_caller(Thread* self, ByteRange range) {
-  if (live == nullptr || is_outside_of_regions(self)) return false;
+  if (live == nullptr) return false;
+  const Member* member = member_of_bubble(self);
+  if (is_outside_of_regions(member)) return false;
   LockGuard guard(live->lock);
-  const EntityId owner = self->member->entity;
+  const EntityId owner = member->entity;
   if (owner == kNoEntity) return false;
   for (AttachmentId a = live->tree[owner].first_attachment; a != kNoAttachment; a = live->tree.attachment(a).next)
     if (memory::common(live->hint[a].range, range).bytes() != 0) return true;
@@ -194,7 +203,7 @@ int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
   const placement::Shares shares = memory::look_up(range);
   {
     LockGuard guard(live->lock);
-    const Owner owner = owner_of(self, is_outside_of_regions(self) ? Who::next_team : Who::thread);
+    const Owner owner = owner_of(self, is_outside_of_regions(member_of_bubble(self)) ? Who::next_team : Who::thread);
     if (owner.entity != kNoEntity) drop_older(owner.entity, said);
     const int result = attach_to(owner, range, use, tuning::kPassesUnknown, bunch, shares);
     if (result != 0) return result;
@@ -208,13 +217,14 @@ int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
 }
 
 void put_hints_in_force(Team* team) {
-  if (live == nullptr || team->bubble == kNoEntity) return;
+  if (live == nullptr) return;
   {
     // One member plans; the others see that something is due until it has, and wait for the lock.
     LockGuard guard(live->lock);
     Member* outer = team->parent_member;
-    if (team->hints_due == 0 && outer->hints_due == 0) return;
-    if (!plan_relocation_of(team->bubble)) return;
+    const EntityId bubble = team->bubble != kNoEntity ? team->bubble : outer->next_bubble;
+    if (bubble == kNoEntity || (team->hints_due == 0 && outer->hints_due == 0)) return;
+    if (!plan_relocation_of(bubble)) return;
     team->hints_due = 0;
     outer->hints_due = 0;
   }

@@ -238,6 +238,15 @@ bool user_places_threads() {
          !s.gomp_cpu_affinity.empty();
 }
 
+// A team of one is no bubble: its thread sits where it does in the team around.
+void seat_alone(Thread* self, Member& alone, const Member& outer) {
+  if (HEARTH_UNLIKELY(outer.hints_due != 0) && !live->placed_by_user) put_hints_in_force(alone.team);
+  alone.entity = outer.entity;
+  alone.seat = std::int32_t{outer.seat};
+  alone.placing = self->placed;
+  if (self->is_root && !live->placed_by_user) keep_root_near(self, alone.seat);
+}
+
 }  // namespace
 
 void init_seats() {
@@ -280,13 +289,7 @@ void init_seats() {
 
 void seat_team(Thread* self, Team* team, std::int32_t size) {
   Member& primary = *team->members[0];
-  if (size == 1) {
-    const Member& outer = *team->parent_member;
-    primary.entity = outer.entity;
-    primary.seat = std::int32_t{outer.seat};
-    primary.placing = self->placed;
-    return;
-  }
+  if (size == 1) return seat_alone(self, primary, *team->parent_member);
   if (process.measures_load && self->team == self->root_team) look_at_balance(self);
   const Team::Seating wanted{.size = size, .planned = team->seating.planned,
                              .plan = plans.load(std::memory_order_relaxed)};
