@@ -1,4 +1,5 @@
-// The timed half of the corpus: one way of sharing work among threads for each KIND, with a fixed amount of work.
+// The timed half of the corpus: one way of sharing work among threads for each KIND, with a fixed amount of work:
+// tens of milliseconds, beside which the start-up does not count (bench/btlp/run measures that by itself).
 //
 // Built once for each kind (-DKIND_NUMBER=n), so that each is a program of its own for the analysis, as in tests/btlp.
 // usage: timed THREADS (1 to 64). bench/btlp/run names the kinds.
@@ -36,7 +37,7 @@ static void *work(void *p) {
 static long data[kSlots];
 static void *work(void *p) {
   const long id = (long)p, lo = id * kSlots / threads, hi = (id + 1) * kSlots / threads;
-  for (int round = 0; round < 60; round++)
+  for (int round = 0; round < 160; round++)
     for (long n = lo; n < hi; n++) data[n] = data[n] * 3 + n;
   return 0;
 }
@@ -44,7 +45,7 @@ static void *work(void *p) {
 static void *work(void *p) {
   const long count = kSlots / threads;
   long *own = calloc((size_t)count, sizeof *own), sum = (long)p;
-  for (int round = 0; round < 60; round++)
+  for (int round = 0; round < 160; round++)
     for (long n = 0; n < count; n++) own[n] = own[n] * 3 + n;
   sum += own[count / 2];
   free(own);
@@ -74,7 +75,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long total;
 static void *work(void *p) {
   (void)p;
-  for (long n = 0; n < 400000 / threads; n++) {
+  for (long n = 0; n < 1600000 / threads; n++) {
     pthread_mutex_lock(&lock);
     total += n;
     pthread_mutex_unlock(&lock);
@@ -85,7 +86,7 @@ static void *work(void *p) {
 static long total;
 static void *work(void *p) {
   (void)p;
-  for (long n = 0; n < 2000000 / threads; n++) __atomic_fetch_add(&total, n, __ATOMIC_RELAXED);
+  for (long n = 0; n < 6000000 / threads; n++) __atomic_fetch_add(&total, n, __ATOMIC_RELAXED);
   return 0;
 }
 #elif KIND_NUMBER == 7  // pairs: a producer and a consumer with a ring
@@ -116,8 +117,10 @@ static void *work(void *p) {
 static int turn;
 static void *work(void *p) {
   const int id = (int)(long)p;
-  for (int n = 0; n < 400 / threads; n++) {
+  // With more threads than CPUs a turn takes a round of the scheduler.
+  for (int n = 0; n < (threads > 2 ? 1600 : 8000) / threads; n++) {
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != id) sched_yield();
+    use(compute(n, 2000));
     __atomic_store_n(&turn, (id + 1) % threads, __ATOMIC_RELEASE);
   }
   return 0;
@@ -128,7 +131,7 @@ static pthread_barrier_t barrier;
 static void *work(void *p) {
   const long id = (long)p, count = kSlots / threads;
   long sum = 0;
-  for (int round = 0; round < 20; round++) {
+  for (int round = 0; round < 60; round++) {
     for (long n = 0; n < count; n++) data[id * count + n] += n + round;
     pthread_barrier_wait(&barrier);
     const long other = (id + 1) % threads;
