@@ -98,15 +98,15 @@ class Steps:
             raise Failed("\n".join(["  " + line for line in tail] + [f"{what} failed; the whole output: {log}"]))
 
 
-def fetch(program, work):
-    """The archives, checked."""
+def fetch(name, archives, work):
+    """The archives of this program, checked."""
     folder = work / "download"
     folder.mkdir(parents=True, exist_ok=True)
     found = []
-    for path, wanted in program.archives:
+    for path, wanted in archives:
         target = folder / path.rsplit("/", 1)[1]
         if not target.exists():
-            print(f"{program.name}: fetching {MIRROR}/pool/{path}", flush=True)
+            print(f"{name}: fetching {MIRROR}/pool/{path}", flush=True)
             part = target.with_name(target.name + ".part")
             try:
                 with urllib.request.urlopen(f"{MIRROR}/pool/{path}", timeout=60) as source, open(part, "wb") as sink:
@@ -122,20 +122,24 @@ def fetch(program, work):
     return found
 
 
+def unpack(archives, place):
+    """Makes the folder `place`, whole or not at all."""
+    part = place.with_name(place.name + ".part")
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for archive in archives:
+        strip = [] if archive.name.endswith(".debian.tar.xz") else ["--strip-components=1"]
+        subprocess.run(["tar", "xf", archive, "-C", part, *strip], check=True)
+    part.rename(place)  # before it is built: libtool and configure write the path down
+
+
 def built(program, work, kind, compilers, steps):
     """The folder of the program built by these compilers; `kind` names it."""
     place = work / f"{program.name}-{kind}"
     if (place / ".built").exists():
         return place
-    archives = fetch(program, work)
-    part = work / f"{program.name}-{kind}.part"
-    shutil.rmtree(place, ignore_errors=True)
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
-    for archive in archives:
-        strip = [] if archive.name.endswith(".debian.tar.xz") else ["--strip-components=1"]
-        subprocess.run(["tar", "xf", archive, "-C", part, *strip], check=True)
-    part.rename(place)  # before it is built: libtool and configure write the path down
+    unpack(fetch(program.name, program.archives, work), place)
     steps.run(f"{program.name}: building with {kind}", program.build, place, place / "build.log",
               {"CC": compilers[0], "CXX": compilers[1], "MAKEFLAGS": f"-j{os.cpu_count()}"})
     (place / ".built").touch()

@@ -1,11 +1,13 @@
 """Real programs for tests/btlp/oracle: where they come from, how they are built, and what they are made to do.
 
-Sources are Debian's source packages, fetched below FOLDER/sources (apt works on a configuration of its own there). Work is
+Sources are Debian's source packages, fetched below FOLDER by bench/btlp/programs.py. Work is
 small: an exact recording is some hundred times slower than the program.
 """
-import os
 import pathlib
-import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench/btlp"))
+import programs as debian  # noqa: E402  (the path has to be set first)
 
 # (program, pair and object, reason); both are regular expressions.
 EXCEPTIONS = []
@@ -40,28 +42,25 @@ PROGRAMS = {
 }
 
 
+# What bench/btlp/programs.py does not have.
+ARCHIVES = {
+    "libzstd": ("main/libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz", "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953"),
+    "lrzip": ("main/l/lrzip/lrzip_0.651.orig.tar.gz", "f4c84de778a059123040681fd47c17565fcc4fec0ccc68fcf32d97fad16cd892"),
+    "pixz": ("main/p/pixz/pixz_1.0.7.orig.tar.gz", "e29fba74ae399e5d27c21a6009002705ebcc20947b283ed0aa721df6a409680a"),
+    "xz-utils": ("main/x/xz-utils/xz-utils_5.4.1.orig.tar.xz", "5d9827aa1875b21c288f78864bb26d2650b436ea8d2cad364e4921eb6266a5a5"),
+}
+
+
 def fetch(folder, package):
     """The unpacked upstream source."""
-    base = folder / "sources"
-    base.mkdir(exist_ok=True)
-    place = base / package
+    place = folder / "sources" / package
     if place.is_dir():
         return place
-    apt = base / "apt"
-    for name in ("lists/partial", "cache/archives/partial"):
-        (apt / name).mkdir(parents=True, exist_ok=True)
-    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    (apt / "sources.list").write_text(f"deb-src [signed-by={key}] http://deb.debian.org/debian bookworm main\n")
-    options = ["-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
-               "-o", f"Dir::State::lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache",
-               "-o", "APT::Sandbox::User=root" if os.geteuid() == 0 else "Debug::NoLocking=true"]
-    for words in (["update", "-qq"], ["source", "-qq", "--download-only", "--tar-only", package]):
-        subprocess.run(["apt-get", *options, *words], cwd=base, check=True, capture_output=True)
-    archive = next(path for path in sorted(base.glob(f"{package}_*.orig.tar.*")) if path.suffix != ".asc")
-    fresh = base / f"{package}.part"
-    fresh.mkdir(exist_ok=True)
-    subprocess.run(["tar", "xf", archive, "-C", fresh, "--strip-components=1"], check=True)
-    fresh.rename(place)
+    archives = [ARCHIVES[package]] if package in ARCHIVES else debian.named([package])[0].archives[:1]
+    try:
+        debian.unpack(debian.fetch(package, archives, folder), place)
+    except debian.Failed as problem:
+        raise OSError(str(problem)) from problem
     return place
 
 

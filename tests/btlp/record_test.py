@@ -3,16 +3,9 @@
 
 Usage: record_test.py BUILD
 """
-import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-BUILD = pathlib.Path(sys.argv.pop()).resolve()
-CC, CXX = BUILD / "bin/hearth-cc", BUILD / "bin/hearth-c++"
+from shop import CC, CXX, Shop
 
 SHARED = """#include <pthread.h>
 #include <stdio.h>
@@ -42,26 +35,14 @@ class Recording:
         self.meetings = {(int(a), int(b), self.objects[int(thing)][1]): how for a, b, thing, how, _, _ in kinds["meet"]}
 
 
-class Recorded(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def command(self, *words, good=True, env=None):
-        result = subprocess.run([str(word) for word in words], cwd=self.folder, capture_output=True, text=True, timeout=240,
-                                env={**os.environ, **(env or {})})
-        if good:
-            self.assertEqual(result.returncode, 0, f"{words}: {result.stderr}")
-        return result
+class Recorded(Shop):
+    limit = 240
 
     def record(self, text, *flags, compiler=CC, how="exact", output=None):
         name = "prog.cpp" if compiler is CXX else "prog.c"
-        (self.folder / name).write_text(text)
-        self.command(compiler, f"--record={how}", *flags, name, "-o", "prog", "-pthread")
-        ran = self.command("./prog")
+        self.write(name, text)
+        self.run_it(compiler, f"--record={how}", *flags, name, "-o", "prog", "-pthread")
+        ran = self.run_it("./prog")
         if output is not None:
             self.assertEqual(ran.stdout, output)
         self.assertEqual(ran.stderr, "")
@@ -141,52 +122,52 @@ int main(void) { thrd_t t; int r; thrd_create(&t, work, 0); thrd_join(t, &r); th
 
     def test_the_file_is_where_it_is_asked_for(self):
         self.record(SHARED, "-O1")
-        self.command("./prog", env={"HEARTH_RECORD_FILE": "run-%p.rec"})
+        self.run_it("./prog", env={"HEARTH_RECORD_FILE": "run-%p.rec"})
         self.assertEqual(len(list(self.folder.glob("run-[0-9]*.rec"))), 1)
-        lost = self.command("./prog", env={"HEARTH_RECORD_FILE": "/nowhere/x.rec"})
+        lost = self.run_it("./prog", env={"HEARTH_RECORD_FILE": "/nowhere/x.rec"})
         self.assertIn("/nowhere/x.rec: No such file or directory. The recording of this run is lost.", lost.stderr)
 
     def test_bad_ways_to_ask(self):
-        (self.folder / "prog.c").write_text(SHARED)
-        self.assertIn("no such kind of recording", self.command(CC, "--record=all", "prog.c", good=False).stderr)
-        self.assertIn("cannot be linked statically", self.command(CC, "--record", "-static", "prog.c", good=False).stderr)
+        self.write("prog.c", SHARED)
+        self.assertIn("no such kind of recording", self.run_it(CC, "--record=all", "prog.c", good=False).stderr)
+        self.assertIn("cannot be linked statically", self.run_it(CC, "--record", "-static", "prog.c", good=False).stderr)
 
     def test_a_second_compilation_learns(self):
         self.record(SHARED, "-O1", output="800 9900\n")
         for profile in ([], ["--profile=hearth-threads.rec"]):
-            self.command(CC, "-O1", "prog.c", "-o", "prog", "-pthread", "--explain=out.json", *profile)
-            said = json.loads((self.folder / "out.json").read_text())
+            self.run_it(CC, "-O1", "prog.c", "-o", "prog", "-pthread", "--explain=out.json", *profile)
+            said = self.explained()
             self.assertEqual("recording" in said, bool(profile))
         self.assertEqual(said["threads"][0]["class"], "side-by-side")
         self.assertEqual(said["threads"][0]["recorded"], 4)
         self.assertEqual(said["recording"]["how"], "exact")
         self.assertEqual(said["recording"]["missed_by_analysis"], [])
-        self.command(CC, "-O1", "prog.c", "-o", "prog", "-pthread", "--explain=out.txt",
+        self.run_it(CC, "-O1", "prog.c", "-o", "prog", "-pthread", "--explain=out.txt",
                      "--profile=hearth-threads.rec")
         self.assertIn("as recorded in hearth-threads.rec (exact)", (self.folder / "out.txt").read_text())
 
     def test_threads_of_a_foreign_object_get_a_recorded_class(self):
-        (self.folder / "other.c").write_text("extern long shared; void *work(void *p) { for (int i = 0; i < 100; i++) shared++; return p; }\n")
-        (self.folder / "prog.c").write_text("""#include <pthread.h>
+        self.write("other.c", "extern long shared; void *work(void *p) { for (int i = 0; i < 100; i++) shared++; return p; }\n")
+        self.write("prog.c", """#include <pthread.h>
 long shared; void *work(void *); void *own(void *p) { for (int i = 0; i < 100; i++) shared++; return p; }
 int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, own, 0); pthread_join(a, 0); pthread_join(b, 0); return 0; }
 """)
-        self.command(CC, "--record=exact", "-O1", "prog.c", "other.c", "-o", "prog", "-pthread")
-        self.command("./prog")
-        self.command("gcc", "-c", "other.c")
+        self.run_it(CC, "--record=exact", "-O1", "prog.c", "other.c", "-o", "prog", "-pthread")
+        self.run_it("./prog")
+        self.run_it("gcc", "-c", "other.c")
         for profile, wanted in (([], ["unknown", "unknown"]), (["--profile=hearth-threads.rec"], ["side-by-side"] * 2)):
-            made = self.command(CC, "-O1", "prog.c", "other.o", "-o", "prog", "-pthread", "--explain=out.json", *profile)
+            made = self.run_it(CC, "-O1", "prog.c", "other.o", "-o", "prog", "-pthread", "--explain=out.json", *profile)
             self.assertIn("other.o: compiled without hearth cc", made.stderr)
-            said = json.loads((self.folder / "out.json").read_text())
+            said = self.explained()
             self.assertEqual([each["class"] for each in said["threads"]], wanted)
         self.assertEqual([each["class_from"] for each in said["threads"]], ["recording"] * 2)
 
     def test_a_bad_recording_gets_one_line(self):
-        (self.folder / "prog.c").write_text(SHARED)
-        (self.folder / "bad.rec").write_text("hearth-threads\t1\texact\nthread\t0\n")
+        self.write("prog.c", SHARED)
+        self.write("bad.rec", "hearth-threads\t1\texact\nthread\t0\n")
         for name, what in (("bad.rec", "bad.rec:2: a line 'thread' has 6 fields, not 2. Threads are typed without this recording."),
                            ("none.rec", "none.rec: No such file or directory")):
-            made = self.command(CC, "-O1", "prog.c", "-o", "prog", "-pthread", f"--profile={name}")
+            made = self.run_it(CC, "-O1", "prog.c", "-o", "prog", "-pthread", f"--profile={name}")
             self.assertIn(what, made.stderr)
             self.assertEqual(len(made.stderr.splitlines()), 1, made.stderr)
 

@@ -13,6 +13,8 @@ PAPERS_MACHINE = "numa:2 core:6 pu:2"  # two sockets of six cores with two hardw
 
 
 class Shop(unittest.TestCase):
+    limit = 120  # seconds for one command
+
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.temporary.name)
@@ -25,7 +27,7 @@ class Shop(unittest.TestCase):
         return name
 
     def run_it(self, *command, env=None, good=True):
-        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120,
+        result = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=self.limit,
                                 env={**os.environ, **(env or {})})
         if good:
             self.assertEqual(result.returncode, 0, f"{command}: {result.stderr}")
