@@ -33,6 +33,20 @@ class WholePrograms(Shop):
         self.assertEqual([each["class"] for each in self.explained()["threads"]], ["side-by-side"] * 2)
         self.assertEqual(self.run_it("./prog").stdout, "200\n")
 
+    def test_what_another_file_was_given_is_not_a_threads_own(self):
+        """Of this file alone: `keep` may let a thread of its own write there."""
+        for give in ("keep(n);", "*place() = n;", "kept = n;", "((long **)place())[3] = n;"):
+            self.write("alone.c", f"""#include <pthread.h>
+#include <stdlib.h>
+void keep(long *where);
+long **place(void);
+long *kept;
+static void *work(void *p) {{ long *n = p; for (int i = 0; i < 100; i++) *n += i; return 0; }}
+int main(void) {{ long *n = calloc(1, 8); pthread_t t; {give} pthread_create(&t, 0, work, n); pthread_join(t, 0); return 0; }}
+""")
+            self.run_it(CC, "-O2", "-c", "alone.c", "--explain=alone.json")
+            self.assertEqual(self.explained("alone.json")["threads"][0]["class"], "unknown", give)
+
     def test_archives_and_one_command(self):
         self.write("two.c", TWO)
         self.write("work.c", WORK)

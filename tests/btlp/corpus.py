@@ -28,6 +28,9 @@ def T(routine, paper, balanced=None, shares=(), parent="main"):
 
 
 WORK = "  volatile double x = 1; for (int i = 0; i < 1000; i++) x = x * 1.01 + i;\n"
+# More objects than one set of pointers of the analysis holds.
+MANY_BOXES = ("".join(f"static struct box b{n};\n" for n in range(80)) +
+              f"static struct box *const all[80] = {{{', '.join(f'&b{n}' for n in range(80))}}};")
 LOCK = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
 
 # name: (threads, source[, flavours]). Marks: ROUTINE name(void *p), RETURN, HANDLE(h), HANDLES(h, n), CREATE(h, f, a),
@@ -296,6 +299,61 @@ ROUTINE lonely(void *p) {{ (void)p;
 ROUTINE ping(void *p) {{ (void)p; for (int i = 0; i < 100; i++) {{ while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != 0) sched_yield(); __atomic_store_n(&turn, 1, __ATOMIC_RELEASE); }} RETURN; }}
 ROUTINE pong(void *p) {{ (void)p; for (int i = 0; i < 100; i++) {{ while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != 1) sched_yield(); __atomic_store_n(&turn, 0, __ATOMIC_RELEASE); }} RETURN; }}
 int main(void) {{ HANDLE(x); HANDLE(a); HANDLE(b); CREATE(x, lonely, 0); CREATE(a, ping, 0); CREATE(b, pong, 0); JOIN(x); JOIN(a); JOIN(b); }}"""),
+    "one_of_many_pointers": ([T("add", S, shares=["take"]), T("take", S, shares=["add"], parent="add")], f"""
+{LOCK}static long shared; struct box {{ long *to; long other[3]; }};
+{MANY_BOXES}
+ROUTINE add(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *b79.to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE take(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; all[argc + 78]->to = &shared;
+  HANDLE(a); HANDLE(b); CREATE(a, add, 0); CREATE(b, take, 0); JOIN(a); JOIN(b); }}"""),
+    "one_of_many_objects": ([T("waiter", P, shares=["main"])], f"""
+struct box {{ volatile int go; long other[3]; }};
+{MANY_BOXES}
+ROUTINE waiter(void *p) {{ (void)p; while (!b79.go) sched_yield(); puts("gone"); RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; HANDLE(t); CREATE(t, waiter, 0); usleep(1000); all[argc + 78]->go = 1; JOIN(t); }}"""),
+    "one_of_many_functions": ([T("waiter", P, shares=["main"])], f"""
+static volatile int go; static int calls;
+{"".join(f"static void f{n}(void) {{ calls += {n}; }}" + chr(10) for n in range(79))}static void f79(void) {{ go = 1; }}
+static void (*const all[80])(void) = {{{", ".join(f"f{n}" for n in range(80))}}};
+ROUTINE waiter(void *p) {{ (void)p; while (!go) sched_yield(); puts("gone"); RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; HANDLE(t); CREATE(t, waiter, 0); usleep(1000); all[argc + 78](); JOIN(t); }}"""),
+    "one_of_many_blocks": ([T("add", S, shares=["take"]), T("take", S, shares=["add"], parent="add")], f"""
+{LOCK}struct box {{ long n; struct box *next; }}; static struct box *all[80], *given;
+static void fill(void) {{ {" ".join(f"all[{n}] = (struct box *)calloc(1, sizeof(struct box));" for n in range(80))} }}
+ROUTINE add(void *p) {{ struct box *b = (struct box *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); b->n += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE take(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); given->next->n -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; fill(); given = all[argc + 77]; given->next = all[argc + 78];
+  HANDLE(a); HANDLE(b); CREATE(a, add, all[79]); CREATE(b, take, 0); JOIN(a); JOIN(b); }}"""),
+    "one_entry": ([T("entry", S), T("entry", P, parent="entry")], f"""
+typedef void (*step)(void);
+ROUTINE entry(void *p) {{ ((step)p)(); RETURN; }}
+static void spawn(HANDLE_TYPE *t, step s) {{ CREATE(*t, entry, (void *)s); }}
+static void second(void) {{
+{WORK}}}
+static void first(void) {{ HANDLE(t); spawn(&t, second);
+{WORK}  JOIN(t); }}
+int main(void) {{ HANDLE(t); spawn(&t, first); JOIN(t); }}"""),
+    "one_entry_two_pairs": ([T("entry", S, shares=["entry"]), T("entry", S, shares=["entry"], parent="entry"), T("entry", A)], f"""
+{LOCK}static long both; typedef void (*step)(void);
+ROUTINE entry(void *p) {{ ((step)p)(); RETURN; }}
+static void spawn(HANDLE_TYPE *t, step s) {{ CREATE(*t, entry, (void *)s); }}
+static void up(void) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); both++; pthread_mutex_unlock(&m); }} }}
+static void down(void) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); both--; pthread_mutex_unlock(&m); }} }}
+static void apart(void) {{
+{WORK}}}
+int main(void) {{ HANDLE(a); HANDLE(b); HANDLE(c); spawn(&a, up); spawn(&b, down); spawn(&c, apart); JOIN(a); JOIN(b); JOIN(c); }}"""),
+    "heirs": ([T("first", S), T("work", S, shares=["work"], parent="first"), T("work", S, shares=["work"], parent="work")], f"""
+{LOCK}static long sums[2]; struct job {{ int level; long *sum; }};
+ROUTINE work(void *p);
+static void spread(int level) {{ struct job jobs[2]; HANDLES(t, 2);
+  for (int i = 0; i < 2; i++) {{ jobs[i].level = level; jobs[i].sum = &sums[i]; CREATE(t[i], work, &jobs[i]); }}
+  for (int i = 0; i < 2; i++) JOIN(t[i]); }}
+ROUTINE work(void *p) {{ struct job *j = (struct job *)p;
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *j->sum += i; pthread_mutex_unlock(&m); }}
+  if (j->level > 0) spread(j->level - 1);
+  RETURN; }}
+ROUTINE first(void *p) {{ (void)p; spread(2); RETURN; }}
+int main(void) {{ HANDLE(t); CREATE(t, first, 0); JOIN(t); }}"""),
     "result_value": ([T("answer", P, shares=["main"])], """
 static void *answer(void *p) { long s = (long)p; for (int i = 0; i < 100; i++) s += i; return (void *)s; }
 int main(void) { pthread_t t; void *r; pthread_create(&t, 0, answer, (void *)5L); pthread_join(t, &r); printf("%ld\\n", (long)r); }""", ["pthread"]),

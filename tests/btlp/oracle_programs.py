@@ -20,11 +20,12 @@ PROGRAMS = {
     "pbzip2": ("pbzip2", "for file in pbzip2 BZ2StreamScanner ErrorContext; do {cxx} -O1 -std=gnu++98 -Wno-everything -pthread -c "
                "$file.cpp -o $file.o || exit; done; {cxx} *.o -o pbzip2 -lbz2 -pthread",
                ["./pbzip2 -p4 -b1 -k -c {data} > out.bz2"], "*.o"),
-    "lbzip2": ("lbzip2", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-dependency-tracking && make -s -C lib && make -s -C src",
-               ["src/lbzip2 -n 4 -k -c {data} > out.bz2", "src/lbzip2 -d -n 2 -c out.bz2 > back"], "src/*.o lib/*.o"),
-    "zstd": ("libzstd", "make -s -C programs zstd-nolegacy CC='{cc}' MOREFLAGS='-O1' DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 "
+    "lbzip2": ("lbzip2", "./configure -q CC='{cc}' CFLAGS='-O1 -w' CPPFLAGS='-D_IO_ftrylockfile -D_IO_IN_BACKUP=0x100 -D_IO_ERR_SEEN=0x20' "
+               "--disable-dependency-tracking && make -s -C lib && make -s -C src",
+               ["src/lbzip2 -n 4 -k -c {data} > out.bz2", "src/lbzip2 -d -n 2 -c out.bz2 > back"], "src/*.o lib/*printf*.o lib/xmalloc.o lib/fseterr.o lib/*time*.o"),
+    "zstd": ("libzstd", "make -s -C programs zstd CC='{cc}' MOREFLAGS='-O1' DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 "
              "HAVE_LZMA=0 HAVE_LZ4=0 BACKTRACE=0",
-             ["programs/zstd-nolegacy -q -f -T3 -B131072 -3 {data} -o out.zst"], "programs/obj/**/*.o programs/*.o"),
+             ["programs/zstd -q -f -T3 -B131072 -3 {data} -o out.zst"], "programs/obj/**/*.o programs/*.o"),
     "xz": ("xz-utils", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-shared --disable-nls --disable-doc --disable-scripts "
            "--disable-lzmadec --disable-lzmainfo --disable-dependency-tracking && make -s",
            ["src/xz/xz -q -f -k -0 -T3 --block-size=150000 -c {data} > out.xz", "src/xz/xz -q -d -T3 -c out.xz > back"],
@@ -36,7 +37,7 @@ PROGRAMS = {
              "-DPACKAGE_VERSION='\"oracle\"' -c src/$file.c -o src/$file.o || exit; done; "
              "{cc} src/*.o -o pixz -larchive -llzma -lm -pthread",
              ["./pixz -p 3 -0 -f 0.05 -t -i {data} -o out.pxz", "./pixz -d -p 2 -t -i out.pxz -o back"], "src/*.o"),
-    "lrzip": ("lrzip", "autoreconf -fi >/dev/null 2>&1; ./configure -q CC='{cc}' CXX='{cxx}' CFLAGS='-O1' CXXFLAGS='-O1' "
+    "lrzip": ("lrzip", "autoreconf -fi >/dev/null 2>&1; ./configure -q CC='{cc}' CXX='{cxx}' CFLAGS='-O1' CXXFLAGS='-O0' "
               "--disable-asm --disable-static-bin --disable-dependency-tracking && make -s",
               ["./lrzip -q -f -p 3 -L 1 {data} -o out.lrz"], "*.o libzpaq/*.o lzma/C/*.o"),
 }

@@ -94,6 +94,17 @@ int main(void) { struct job mine = {21, 0}; pthread_t t; pthread_create(&t, 0, w
 """, "-O1", output="42\n")
         self.assertEqual(it.meetings, {(0, 1, "mine"): "-<-"})
 
+    def test_a_program_that_leaves_by_exit_without_destructors(self):
+        it = self.record("""#include <pthread.h>
+#include <unistd.h>
+static long count;
+static void *work(void *p) { (void)p; count = 3; return 0; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0);
+  if (vfork() == 0) _exit(4); // the child is not the program's end
+  count++; pthread_create(&t, 0, work, 0); pthread_join(t, 0); _exit(count != 3); }
+""", "-O1")
+        self.assertEqual(len(it.threads), 3)
+
     def test_cpp_threads(self):
         it = self.record("""#include <atomic>
 #include <future>

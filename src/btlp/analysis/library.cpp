@@ -112,6 +112,9 @@ constexpr const char* kPrints[] = {"printf",       "fprintf",       "puts",     
                                    "putc",         "vprintf",       "vfprintf", "perror", "fflush",  "fwrite",
                                    "__printf_chk", "__fprintf_chk", "dprintf",  "write",  "send",    "syslog"};
 
+constexpr const char* kCallsBack[] = {"qsort", "bsearch", "atexit", "signal", "sigaction", "pthread_once", "pthread_atfork",
+                                     "pthread_key_create", "call_once", "tss_create", "__cxa_atexit"};
+
 template <std::size_t count>
 bool among(const char* const (&words)[count], llvm::StringRef name) {
   for (const char* word : words)
@@ -135,6 +138,10 @@ bool is_silent(llvm::StringRef name) {
 bool is_libc(llvm::StringRef name) {
   llvm::LibFunc which;
   return library().getLibFunc(name, which) || name.starts_with("__isoc") || among(kLibc, name);
+}
+
+bool calls_back(llvm::StringRef name) {
+  return among(kCallsBack, name) || (!is_silent(name) && !is_libc(name));
 }
 
 bool prints(llvm::StringRef name) { return among(kPrints, name); }

@@ -9,6 +9,8 @@ namespace hearth::btlp {
 bool is_silent(llvm::StringRef name);
 /// A function of libc: it touches what its arguments point to, and nothing behind that.
 bool is_libc(llvm::StringRef name);
+/// It calls functions that it is given, or may do so.
+bool calls_back(llvm::StringRef name);
 /// Prints: it reads what its arguments point to. The stream is nobody's data.
 bool prints(llvm::StringRef name);
 /// Waits for a thread; `result`: the argument that receives what its routine returned, -1: there is none.

@@ -27,6 +27,11 @@ Memory::Memory(const llvm::DataLayout& layout) : layout_(layout) {
   unknown.name = "unknown memory";
   unknown.open = true;
   add(unknown);
+  Object rest;
+  rest.kind = Kind::rest;
+  rest.name = "one of many objects";
+  add(rest);
+  Rest::begin();
 }
 
 int Memory::add(Object object) {
@@ -56,7 +61,7 @@ int Memory::object(const llvm::Value* value, int thread) {
     object.open = !global->hasLocalLinkage();
   }
   add(object);
-  if (global != nullptr && global->hasInitializer()) fill(number, global->getInitializer(), 0, 0);
+  if (global != nullptr && global->hasInitializer()) fill(number, global->getInitializer(), Pointer{.object = number});
   return number;
 }
 
@@ -78,24 +83,22 @@ int Memory::foreign(const std::string& name) {
   return of_name_[name] = add(object);
 }
 
-void Memory::fill(int object, const llvm::Constant* initial, std::int64_t offset, int depth) {
-  if (depth > 6 || initial->isNullValue() || llvm::isa<llvm::UndefValue>(initial)) return;
+void Memory::fill(int object, const llvm::Constant* initial, Pointer where) {
+  if (initial->isNullValue() || llvm::isa<llvm::UndefValue>(initial)) return;
   if (llvm::isa<llvm::ConstantAggregate>(initial)) {
-    const unsigned count = std::min(initial->getNumOperands(), kMostInitial);
-    for (unsigned n = 0; n < count; ++n) {
-      std::int64_t at = offset;
-      if (auto* type = llvm::dyn_cast<llvm::StructType>(initial->getType()))
-        at += static_cast<std::int64_t>(layout_.getStructLayout(type)->getElementOffset(n).getFixedValue());
-      else
-        at += static_cast<std::int64_t>(n *
-                                        layout_.getTypeAllocSize(initial->getOperand(n)->getType()).getFixedValue());
-      fill(object, llvm::cast<llvm::Constant>(initial->getOperand(n)), at, depth + 1);
+    auto* type = llvm::dyn_cast<llvm::StructType>(initial->getType());
+    for (unsigned n = 0; n < initial->getNumOperands(); ++n) {
+      const auto* element = llvm::cast<llvm::Constant>(initial->getOperand(n));
+      const std::uint64_t at = type != nullptr ? layout_.getStructLayout(type)->getElementOffset(n).getFixedValue()
+                                               : n * layout_.getTypeAllocSize(element->getType()).getFixedValue();
+      // Of a large table nobody asks what lies where.
+      fill(object, element, n < kMostInitial ? where.moved(static_cast<std::int64_t>(at)) : where.anywhere());
     }
     return;
   }
   if (const auto* number = llvm::dyn_cast<llvm::ConstantExpr>(initial);
       number != nullptr && number->getOpcode() == llvm::Instruction::PtrToInt)
-    return fill(object, number->getOperand(0), offset, depth + 1);
+    return fill(object, number->getOperand(0), where);
   if (!initial->getType()->isPointerTy()) return;
   llvm::APInt bytes(layout_.getIndexTypeSizeInBits(initial->getType()), 0);
   const llvm::Value* base = initial->stripAndAccumulateConstantOffsets(layout_, bytes, true);
@@ -104,9 +107,6 @@ void Memory::fill(int object, const llvm::Constant* initial, std::int64_t offset
   Pointer what;
   what.object = this->object(base, -1);
   what.lo = what.hi = bytes.getSExtValue();
-  Pointer where;
-  where.object = object;
-  where.lo = where.hi = offset;
   Pointers one;
   one.insert(what);
   add_cell(where, one);
@@ -125,7 +125,8 @@ void Memory::add_cell(const Pointer& where, const Pointers& what) {
 }
 
 void Memory::store(const Pointer& where, const Pointers& what) {
-  if (what.empty() || where.object == unknown() || objects_[where.object].kind == Kind::function) return;
+  if (what.empty() || objects_[where.object].kind == Kind::function) return;
+  if (where.object == unknown() || where.object == Rest::kRest) return add_cell(where.anywhere(), what);
   const Contents& contents = contents_[where.object];
   const bool full = contents.cells.size() >= kMostCells && contents.cell_of.count(where) == 0;
   add_cell(full ? where.anywhere() : where, what);
@@ -149,22 +150,24 @@ Pointers Memory::look(const Pointer& where, std::int64_t bytes) const {
       result.insert(read);
     }
   }
+  if (Rest::has(where.object))
+    for (const Cell& cell : contents_[Rest::kRest].cells) result.insert(cell.what);
   return result;
 }
 
 Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
-  if (where.object == unknown()) {
+  if (where.object == unknown() || where.object == Rest::kRest) {
     Pointers result;
     result.insert(where.anywhere());
     return result;
   }
   const Contents& contents = contents_[where.object];
-  if (contents.cells.empty()) return {};
+  if (contents.cells.empty() && !Rest::has(where.object)) return {};
   auto& answers = contents.loaded[where];
   auto answer = std::find_if(answers.begin(), answers.end(), [&](const auto& each) { return each.first == bytes; });
   if (answer == answers.end()) answer = answers.insert(answers.end(), {bytes, Answer()});
   Answer& known = answer->second;
-  const std::uint64_t version = objects_[where.object].version;
+  const std::uint64_t version = version_of(where.object);
   if (known.version != version) {
     known.pointers.insert(look(where, bytes));
     known.version = version;
@@ -185,10 +188,11 @@ void Memory::copy(const Pointers& to, const Pointers& from) {
 
 void Memory::copy(const Pointer& to, const Pointer& from) {
   // Contents only grow, so what has been copied is there: again only when the source has more.
-  const std::uint64_t version = objects_[from.object].version + 1;
+  const std::uint64_t version = version_of(from.object) + 1;
   std::uint64_t& copied = copied_[from][to];
   if (copied == version) return;
   copied = version;
+  if (from.object == Rest::kRest || Rest::has(from.object)) store(to.anywhere(), load(from.anywhere(), 1));
   const std::vector<Cell> cells = contents_[from.object].cells;  // `to` may be the same object
   for (const Cell& cell : cells) {
     Pointer where = to;
@@ -208,7 +212,8 @@ void Memory::copy(const Pointer& to, const Pointer& from) {
 
 Pointers Memory::reachable(const Pointers& from) const {
   Answer& known = reachable_[from.stamp()];
-  if (known.version == version_ + 1) return known.pointers;
+  const std::uint64_t version = version_ + 1 + rest_;
+  if (known.version == version) return known.pointers;
   Pointers result;
   std::vector<int> todo;
   std::vector<bool> seen(objects_.size(), false);
@@ -228,8 +233,10 @@ Pointers Memory::reachable(const Pointers& from) const {
     const int object = todo.back();
     todo.pop_back();
     for (const Cell& cell : contents_[object].cells) visit(cell.what, false);
+    if (Rest::has(object))
+      for (const Cell& cell : contents_[Rest::kRest].cells) visit(cell.what, false);
   }
-  known = {version_ + 1, result};
+  known = {version, result};
   return result;
 }
 
@@ -239,17 +246,37 @@ std::set<int> Memory::behind(const std::vector<int>& from) const {
   while (!todo.empty()) {
     const int object = todo.back();
     todo.pop_back();
-    for (const Cell& cell : contents_[object].cells)
-      for (const Pointer& pointer : cell.what)
-        if (found.insert(pointer.object).second) todo.push_back(pointer.object);
+    const auto reach = [&](int next) {
+      if (found.insert(next).second) todo.push_back(next);
+    };
+    for (const int holder : {object, Rest::has(object) ? Rest::kRest : object})
+      for (const Cell& cell : contents_[holder].cells)
+        for (const Pointer& pointer : cell.what) reach(pointer.object);
+    if (object == Rest::kRest)
+      for (const int other : Rest::objects()) reach(other);
   }
   return found;
 }
 
 std::uint64_t Memory::version_of(const Pointers& pointers) const {
   std::uint64_t sum = 0;
-  for (const Pointer& pointer : pointers) sum += objects_[pointer.object].version;
+  for (const Pointer& pointer : pointers) sum += version_of(pointer.object);
   return sum;
+}
+
+std::uint64_t Memory::version_of(int object) const {
+  return objects_[object].version + (Rest::has(object) ? objects_[Rest::kRest].version + 1 : 0);
+}
+
+bool Memory::close_rest() {
+  const std::vector<int>& rest = Rest::objects();
+  for (std::size_t n = 0; n < rest.size(); ++n)  // more come on the way
+    for (const Cell& cell : contents_[rest[n]].cells)
+      for (const Pointer& pointer : cell.what) Rest::add(pointer.object);
+  if (!rest.empty())
+    for (const Cell& cell : contents_[Rest::kRest].cells)
+      for (const Pointer& pointer : cell.what) Rest::add(pointer.object);
+  return std::exchange(rest_, rest.size()) != rest.size();
 }
 
 bool Memory::grown() { return std::exchange(grown_, false); }

@@ -23,7 +23,7 @@ class Value;
 
 namespace hearth::btlp {
 
-enum class Kind : std::uint8_t { unknown, global, stack, heap, function, handle, foreign };
+enum class Kind : std::uint8_t { unknown, global, stack, heap, function, handle, foreign, rest };
 
 struct Object {
   Kind kind = Kind::unknown;
@@ -41,10 +41,15 @@ class Memory {
   explicit Memory(const llvm::DataLayout& layout);
 
   int unknown() const { return 0; }
+  /// Can this pointer be one into the object?
+  static bool may_be(const Pointer& pointer, int object) {
+    return pointer.object == object || (pointer.object == Rest::kRest && Rest::has(object));
+  }
   /// The object of this global or function, or of this allocation by this thread.
   int object(const llvm::Value* value, int thread);
   int handle_of(int node);
   int foreign(const std::string& name);
+  int size() const { return static_cast<int>(objects_.size()); }
   const Object& operator[](int object) const { return objects_[object]; }
   Object& at(int object) { return objects_[object]; }
 
@@ -60,6 +65,11 @@ class Memory {
   std::uint64_t version_of(const Pointers& pointers) const;
   /// Has anything been added since the last call?
   bool grown();
+  /// What the objects that sets had no room for point to can be reached through their stand-in as well. True: there is more
+  /// of it than at the last call.
+  bool close_rest();
+  /// Rises whenever anything is added.
+  std::uint64_t version() const { return version_ + rest_; }
 
  private:
   struct Cell {
@@ -76,7 +86,8 @@ class Memory {
     std::unordered_map<Pointer, std::size_t, PointerHash> cell_of;
     mutable std::unordered_map<Pointer, std::vector<std::pair<std::int64_t, Answer>>, PointerHash> loaded;  // by bytes
   };
-  void fill(int object, const llvm::Constant* initial, std::int64_t offset, int depth);
+  void fill(int object, const llvm::Constant* initial, Pointer where);
+  std::uint64_t version_of(int object) const;
   int add(Object object);
   void add_cell(const Pointer& where, const Pointers& what);
   void copy(const Pointer& to, const Pointer& from);
@@ -93,6 +104,7 @@ class Memory {
   std::uint64_t version_ = 0;  // of all contents
   mutable std::unordered_map<std::uint64_t, Answer> reachable_;  // by the stamp of what it starts from
   bool grown_ = false;
+  std::size_t rest_ = 0;  // objects that sets had no room for, at the last look
 };
 
 }  // namespace hearth::btlp

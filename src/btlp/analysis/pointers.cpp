@@ -24,7 +24,42 @@ std::uint64_t next_stamp() {
   return ++last;
 }
 
+struct Lost {
+  std::vector<int> objects;
+  std::vector<bool> has;  // by object
+};
+
+Lost& lost() {
+  static Lost lost;
+  return lost;
+}
+
 }  // namespace
+
+Pointer Rest::pointer() {
+  Pointer rest;
+  rest.object = kRest;
+  rest.hi = kUnbounded;
+  return rest;
+}
+
+void Rest::begin() { lost() = {}; }
+
+bool Rest::add(int object) {
+  if (object == kRest || has(object)) return false;
+  const auto index = static_cast<std::size_t>(object);
+  if (lost().has.size() <= index) lost().has.resize(2 * index + 1, false);
+  lost().has[index] = true;
+  lost().objects.push_back(object);
+  return true;
+}
+
+bool Rest::has(int object) {
+  const auto index = static_cast<std::size_t>(object);
+  return index < lost().has.size() && lost().has[index];
+}
+
+const std::vector<int>& Rest::objects() { return lost().objects; }
 
 Pointer Pointer::moved(std::int64_t bytes) const {
   Pointer result = *this;
@@ -125,6 +160,7 @@ void Pointers::widen(const Pointer& pointer) {
 }
 
 bool Pointers::insert(const Pointer& pointer) {
+  if (pointer.object == Rest::kRest && pointer != Rest::pointer()) return insert(Rest::pointer());
   if (items_ == nullptr) {
     add(pointer);
     return true;
@@ -144,10 +180,9 @@ bool Pointers::insert(const Pointer& pointer) {
     add(pointer);
     return true;
   }
-  Pointer unknown;
-  unknown.hi = kUnbounded;
-  if (has(unknown)) return false;
-  add(unknown);
+  if (pointer.object != Rest::kRest) Rest::add(pointer.object);
+  if (has(Rest::pointer())) return false;
+  add(Rest::pointer());
   return true;
 }
 

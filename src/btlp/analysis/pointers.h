@@ -33,6 +33,18 @@ struct Pointer {
   friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
+/// The objects that a full set had no room for. A set that has lost one has a pointer to the object kRest, which stands for
+/// any place in any of them: what is touched, stored and read through it is so for them all. One analysis at a time.
+class Rest {
+ public:
+  static constexpr int kRest = 1;
+  static Pointer pointer();
+  static void begin();           // of an analysis: there are none
+  static bool add(int object);   // true: it is new
+  static bool has(int object);
+  static const std::vector<int>& objects();  // in the order in which they came
+};
+
 struct PointerHash {
   std::size_t operator()(const Pointer& pointer) const;
 };
@@ -42,7 +54,7 @@ bool overlap(const Pointer& a, std::int64_t bytes_of_a, const Pointer& b, std::i
 /// Is each a place of its own for every iteration of the same loop, so that different iterations never meet?
 bool same_iteration(const Pointer& a, const Pointer& b);
 
-/// A set that only grows, in the order in which its pointers came. Copies share their items until one of them grows, and
+/// A bounded set that only grows, in the order in which its pointers came. Copies share their items until one of them grows, and
 /// adding what is there already costs nothing: the walk asks for the same sets again and again.
 class Pointers {
  public:

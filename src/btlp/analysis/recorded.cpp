@@ -44,7 +44,8 @@ std::vector<int> nodes_of(const Recording& recording, const Program& program) {
       if (!fewer.empty()) candidates = fewer;
     };
     narrow([&](const Node* node) { return same_routine(thread.routine, *node); });
-    narrow([&](const Node* node) { return node->creator == creator || node->number == creator; });
+    narrow([&](const Node* node) { return node->creator == creator; });
+    narrow([&](const Node* node) { return node->number == creator; });  // a later generation of its creator's kind
     // Call paths that share a place in the source come in the order of the program.
     narrow([&](const Node* node) { return node->many || taken.count(node->number) == 0; });
     if (candidates.empty()) continue;

@@ -357,7 +357,7 @@ bool Sharing::leaks(int object, int node) {
       const Object& holder = walk_.memory()[each];
       if (each == object || holder.kind == Kind::foreign || holder.thread == maker || holder.thread == node) continue;
       for (const Pointer& inside : walk_.memory().load(Pointer{.object = each, .hi = kUnbounded}, kUnbounded / 2))
-        if (inside.object == object) return true;
+        if (Memory::may_be(inside, object)) return true;
     }
   return false;
 }
@@ -441,8 +441,10 @@ void Sharing::receipts() {
   for (std::size_t receiver = 1; receiver < program_.nodes.size(); ++receiver) {
     const Creation& creation = walk_.creations()[receiver];
     if (creation.root == nullptr || creation.root->arguments.empty()) continue;
-    std::set<int> reached;
-    for (const Pointer& pointer : walk_.memory().reachable(creation.root->arguments[0])) reached.insert(pointer.object);
+    std::vector<int> given;
+    for (const Pointer& pointer : creation.root->arguments[0]) given.push_back(pointer.object);
+    std::set<int> reached = walk_.memory().behind(given);
+    reached.insert(given.begin(), given.end());
     for (std::size_t writer = 1; writer < program_.nodes.size(); ++writer)
       for (const auto& [object, list] : groups_[writer])
         if (writer != receiver && reached.count(object) != 0 && !ignored(object) &&
@@ -453,13 +455,11 @@ void Sharing::receipts() {
 
 /// Threads whose data other files, which were not seen, may touch as well.
 void Sharing::mark_open() {
+  if (walk_.whole()) return;
+  const std::set<int> open = walk_.open_objects();
   for (std::size_t node = 1; node < program_.nodes.size(); ++node) {
-    for (const auto& [object, list] : groups_[node]) {
-      const Object& it = walk_.memory()[object];
-      const bool writable = it.kind == Kind::global && !it.constant && it.open && !is_library_object(it.name);
-      if (!walk_.whole() && writable) program_.nodes[node].open = true;
-    }
-    if (walk_.whole()) continue;
+    for (const auto& [object, list] : groups_[node])
+      if (open.count(object) != 0 && !ignored(object)) program_.nodes[node].open = true;
     for (Context* at = walk_.creations()[node].context; at != nullptr; at = at->parent)
       if (at->parent == nullptr && at->thread == 0 && at->function->getName() != "main")
         program_.nodes[node].loop_open = program_.nodes[node].open = true;

@@ -14,6 +14,7 @@
 #include <llvm/Passes/PassBuilder.h>
 
 #include "btlp/analysis/creators.h"
+#include "btlp/analysis/library.h"
 
 namespace hearth::btlp {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::uint64_t kMostSteps = 40'000'000;  // instructions, before the wa
 constexpr int kMostContexts = 400;  // of one thread, before functions are walked once for all their callers
 constexpr int kDeepest = 24;
 constexpr std::ptrdiff_t kMostPerObject = 200;  // accesses of one thread that are kept one by one
+constexpr std::ptrdiff_t kMostSpread = 24;      // accesses to many objects that are kept one by one in each
 
 /// Can the instruction put a pointer where others find it, or call somebody? All else only reads, or computes values, and
 /// those are worked out when somebody asks for them.
@@ -76,28 +78,82 @@ Walk::~Walk() = default;
 
 void Walk::run() {
   add_roots();
-  // First only what can carry a pointer on; what comes out is held against everything before it counts as the end.
-  for (round_ = 0; round_ < kMostRounds; ++round_) {
+  bool ended = false;
+  // What an access reaches is asked for while they are collected, and everything is walked once more: what is new then was
+  // not followed.
+  do {
+    ended = follow();
+    collect();
+  } while ((memory_.close_rest() || memory_.grown() || grown_) && ended);
+  for (ByObject& accesses : accesses_) spread_rest(accesses);
+  program_.contexts = contexts_.size();
+  if (!ended) give_up();
+}
+
+/// Rounds until nothing is new: first over what can carry a pointer on alone, and what comes out is held against everything
+/// before it counts as the end. False: it did not come to that.
+bool Walk::follow() {
+  collecting_ = false;
+  all_anew_ = true;
+  for (int n = 0; n < kMostRounds; ++n, ++round_) {
     grown_ = false;
     memory_.grown();
     // By index: threads are found on the way.
     for (std::size_t node = 0; node < roots_.size(); ++node)
       for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
-    if (memory_.grown() || grown_) continue;
-    if (every_instruction_) break;
-    every_instruction_ = true;
+    const bool more_rest = memory_.close_rest();
+    all_anew_ = false;
+    if (memory_.grown() || grown_ || more_rest) continue;
+    if (every_instruction_) return program_.steps <= kMostSteps;
+    every_instruction_ = all_anew_ = true;
   }
-  const bool ended = round_ < kMostRounds && program_.steps <= kMostSteps;
-  collecting_ = true;
+  return false;
+}
+
+void Walk::collect() {
+  collecting_ = all_anew_ = true;
+  grown_ = false;
   ++round_;
   for (Node& node : program_.nodes) node.cost = {};
+  accesses_.assign(roots_.size(), {});
+  touches_.assign(roots_.size(), 0);
+  // By index: a creation whose routine is not known is found only here.
   for (std::size_t node = 0; node < roots_.size(); ++node) {
     accesses_.resize(roots_.size());
     touches_.resize(roots_.size());
-    for (Context* root : roots_[node]) walk_thread(root);
+    for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
   }
-  program_.contexts = contexts_.size();
-  if (!ended) give_up();
+  ++round_;
+}
+
+/// What is touched through the stand-in for many objects is touched in each of them.
+void Walk::spread_rest(ByObject& accesses) {
+  const auto found = accesses.find(Rest::kRest);
+  if (found == accesses.end()) return;
+  std::vector<Access> list = std::move(found->second);
+  accesses.erase(found);
+  if (std::ssize(list) > kMostSpread) {
+    std::vector<Access> both;
+    for (const Access& access : list) {
+      const auto same = std::find_if(both.begin(), both.end(), [&](const Access& one) { return one.write == access.write; });
+      if (same == both.end()) {
+        both.push_back(access);
+        both.back().several = true;
+      } else {
+        same->frequency += access.frequency;
+      }
+    }
+    list = both;
+  }
+  for (const int object : Rest::objects()) {
+    const Object& it = memory_[object];
+    if (it.kind == Kind::function || it.kind == Kind::handle || it.constant || object == memory_.unknown()) continue;
+    for (Access access : list) {
+      access.where = Pointer{.object = object, .hi = kUnbounded};
+      access.bytes = kUnbounded / 2;
+      accesses[object].push_back(access);
+    }
+  }
 }
 
 /// What has been found by now may not be all.
@@ -153,6 +209,13 @@ void Walk::walk_context(Context* context) {
   context->round = round_;
   if (program_.steps > kMostSteps && !collecting_) return;
   progress_.update("following its threads, step", program_.steps);
+  const std::uint64_t state = state_of(*context);
+  if (!all_anew_ && !context->changed && context->state == state) {
+    for (const auto& [call, callee] : context->callees) walk_context(callee);
+    return;
+  }
+  context->state = state;
+  context->changed = false;
   const Body& body = body_of(*context->function);
   for (const auto& [instruction, share] : every_instruction_ ? body.all : body.carriers) {
     ++program_.steps;
@@ -175,6 +238,18 @@ const Walk::Body& Walk::body_of(llvm::Function& function) {
     }
   }
   return body;
+}
+
+/// A number for all that a walk of this function depends on, but for values that its last walk has changed.
+std::uint64_t Walk::state_of(const Context& context) const {
+  std::uint64_t state = memory_.version() + program_.nodes.size() + thread_results_;  // none of them ever falls
+  const auto mix = [&](const Pointers& pointers) {
+    state = (state ^ pointers.stamp()) * 0x9e3779b97f4a7c15U;
+    state ^= state >> 31U;
+  };
+  for (const Pointers& argument : context.arguments) mix(argument);
+  for (const auto& [call, callee] : context.callees) mix(callee->returned);
+  return state;
 }
 
 void Walk::visit(Context* context, llvm::Instruction& instruction, double frequency) {
@@ -205,9 +280,34 @@ void Walk::visit(Context* context, llvm::Instruction& instruction, double freque
   } else if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     visit_call(context, *call, frequency);
   } else if (auto* back = llvm::dyn_cast<llvm::ReturnInst>(&instruction); back != nullptr && back->getReturnValue()) {
-    grown_ = context->returned.insert(value_of(context, back->getReturnValue())) || grown_;
+    give_back(context, value_of(context, back->getReturnValue()));
     if (!llvm::isa<llvm::ConstantPointerNull>(back->getReturnValue())) context->returns_number = true;
   }
+}
+
+void Walk::give_back(Context* context, const Pointers& value) {
+  if (!context->returned.insert(value)) return;
+  grown_ = true;
+  if (context->parent == nullptr) ++thread_results_;
+  if (context->parent == nullptr && context->thread == 0) give_away(value);
+}
+
+/// To code that was not seen. Of a whole program that is code which keeps none of the program's data.
+void Walk::give_away(const Pointers& value) {
+  if (!whole_) memory_.store(Pointer{.object = memory_.unknown()}, value);
+}
+
+std::set<int> Walk::open_objects() const {
+  if (whole_) return {};
+  std::vector<int> from{memory_.unknown()};
+  for (int object = 0; object < memory_.size(); ++object) {
+    const Object& it = memory_[object];
+    if (it.kind == Kind::foreign || (it.kind == Kind::global && it.open && !is_library_object(it.name)))
+      from.push_back(object);
+  }
+  std::set<int> found = memory_.behind(from);
+  found.insert(from.begin(), from.end());
+  return found;
 }
 
 /// Has this instruction not done the same before? Contents only grow, so what has been stored is there.
@@ -257,7 +357,7 @@ void Walk::touch(Context* context, llvm::Instruction& instruction, const Pointer
     // What a thread's own functions keep on their stacks is shared only if another thread can reach it; that
     // shows there.
     touches_[context->thread] += frequency;
-    if (pointer.object == memory_.unknown()) note_unknown(context, "memory that this file alone does not tell");
+    if (Memory::may_be(pointer, memory_.unknown())) note_unknown(context, "memory that this file alone does not tell");
     std::vector<Access>& list = accesses_[context->thread][pointer.object];
     Access access{pointer, bytes, write, frequency, &instruction, context};
     if (std::ssize(list) >= kMostPerObject) {

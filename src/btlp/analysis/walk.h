@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -58,6 +59,8 @@ struct Context {
   };
   std::unordered_map<llvm::Value*, Known> values;  // they only grow
   int round = -1;
+  std::uint64_t state = 0;  // of what its last walk depended on
+  bool changed = true;      // a value of its own, in its last walk
 };
 
 struct Access {
@@ -112,6 +115,8 @@ class Walk {
   /// Of nodes 1, 2, …; [0] is empty.
   const std::vector<Creation>& creations() const { return creations_; }
   bool whole() const { return whole_; }
+  /// The objects that code which was not seen may reach.
+  std::set<int> open_objects() const;
   /// Fills Node::may_not_join (joinable.cpp).
   void find_joinable();
   /// The name of what the program itself runs, behind what the C++ library puts around it.
@@ -123,6 +128,9 @@ class Walk {
   // walk.cpp
   void add_roots();
   void add_handlers();
+  bool follow();
+  void collect();
+  void spread_rest(ByObject& accesses);
   void walk_thread(Context* root);
   void walk_context(Context* context);
   /// A function's instructions, each with how often it runs for one run of the function.
@@ -137,10 +145,14 @@ class Walk {
              double frequency);
   void count_cost(Context* context, llvm::Instruction& instruction, double frequency);
   void give_up();
+  std::uint64_t state_of(const Context& context) const;
+  void give_back(Context* context, const Pointers& value);
+  void give_away(const Pointers& value);
   void note_unknown(Context* context, const std::string& reason);
 
   // walk_values.cpp
   Pointers value_of(Context* context, llvm::Value* value);
+  void learn(Context* context, llvm::Value* value, const Pointers& pointers);
   std::uint64_t inputs_of(Context* context, llvm::Instruction* instruction);
   Pointers result_of(Context* context, llvm::Instruction* instruction, std::uint64_t inputs);
   Pointers compute(Context* context, llvm::Instruction* instruction);
@@ -152,6 +164,7 @@ class Walk {
   Pointers fresh(Context* context, llvm::Instruction* allocation);
   Pointers constant(const llvm::Value* value, int thread);
   Pointers new_constant(const llvm::Value* value, int thread);
+  std::vector<llvm::Function*> functions_of_rest() const;
   std::vector<llvm::Function*> functions_of(Context* context, llvm::Value* value, llvm::CallBase* call, bool& complete);
 
   // walk_calls.cpp
@@ -162,8 +175,10 @@ class Walk {
   bool call_known(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
   bool call_memory(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
   void join(Context* context, llvm::CallBase& call, llvm::StringRef name);
+  void take_result(Context* context, llvm::CallBase& call, llvm::StringRef name, Creation& creation);
   void touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep, double frequency);
   void start_thread(Context* context, llvm::CallBase& call, const Creator& creator);
+  std::vector<llvm::Function*> functions_in(const Pointers& argument) const;
   std::vector<llvm::Function*> callables_of(const Creator& creator, llvm::Function* routine, const Pointers& argument);
   void start_routine(Context* context, llvm::CallBase& call, const Creator& creator, llvm::Function* routine,
                      const Pointers& argument, llvm::Function* callable);
@@ -207,6 +222,8 @@ class Walk {
   bool collecting_ = false;
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;
+  bool all_anew_ = true;  // else functions for which nothing is new are left out of a round
+  std::uint64_t thread_results_ = 0;  // how often what threads return has grown
   int round_ = 0;
 };
 

@@ -80,8 +80,10 @@ void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* 
   if (is_silent(name) || call.doesNotAccessMemory()) return;
   const bool known = is_libc(name);
   if (known && call.returnDoesNotAlias()) return;  // malloc()
-  for (unsigned number = 0; number < call.arg_size(); ++number)
+  for (unsigned number = 0; number < call.arg_size(); ++number) {
     touch_argument(context, call, number, !prints(name), !known, frequency);
+    if (!known) give_away(value_of(context, call.getArgOperand(number)));
+  }
   if (!known && !whole_ && !callee->isIntrinsic() && !name.starts_with("_Z"))
     note_unknown(context, "a call of " + name.str() + "(), which is in another file");
 }
@@ -89,6 +91,8 @@ void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* 
 /// Function pointers that are given away are called, with what was given beside them.
 void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
   std::vector<llvm::Function*> functions;
+  const llvm::Function* callee = call.getCalledFunction();
+  const bool calls_rest = callee == nullptr || calls_back(callee->getName());
   const auto function_at = [&](const Pointer& pointer) {
     const Object& object = memory_[pointer.object];
     const bool is_function = object.kind == Kind::function;
@@ -96,8 +100,11 @@ void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
   };
   for (llvm::Use& use : call.args())
     if (use->getType()->isPointerTy())
-      for (const Pointer& pointer : value_of(context, use.get()))
+      for (const Pointer& pointer : value_of(context, use.get())) {
         if (llvm::Function* function = function_at(pointer)) functions.push_back(function);
+        if (calls_rest && memory_[pointer.object].kind == Kind::rest)
+          for (llvm::Function* function : functions_of_rest()) functions.push_back(function);
+      }
   if (functions.empty()) return;
   Pointers others;
   for (llvm::Use& use : call.args())
@@ -165,7 +172,7 @@ bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef na
   if (name == "pthread_exit" && call.arg_size() == 1) {
     Context* root = context;
     while (root->parent != nullptr) root = root->parent;
-    grown_ = root->returned.insert(value_of(context, call.getArgOperand(0))) || grown_;
+    give_back(root, value_of(context, call.getArgOperand(0)));
     if (!llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(0))) root->returns_number = true;
     return true;
   }
@@ -194,8 +201,6 @@ void Walk::detach(Context* context, llvm::CallBase& call) {
 
 void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
   if (call.arg_size() == 0) return;
-  int result = -1;
-  is_join(name, result);
   Pointers handles = value_of(context, call.getArgOperand(0));
   if (name.starts_with("_ZN")) {
     Pointers objects = handles;
@@ -203,6 +208,9 @@ void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
   }
   bool known = false;
   for (const Pointer& pointer : handles) {
+    if (memory_[pointer.object].kind == Kind::rest)  // for some thread, nobody knows which: it may be any one's result
+      for (const int object : Rest::objects())
+        if (memory_[object].kind == Kind::handle) take_result(context, call, name, creations_[memory_[object].node]);
     if (memory_[pointer.object].kind != Kind::handle) continue;
     known = true;
     Creation& creation = creations_[memory_[pointer.object].node];
@@ -210,19 +218,26 @@ void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
       creation.joins.push_back(&call);
       creation.join_contexts.push_back(context);
     }
-    if (creation.root == nullptr) continue;
-    const bool by_value = name == "g_thread_join" || name == "SDL_WaitThread";
-    if (by_value) {
-      creation.result_read = creation.result_read || !call.use_empty();
-      context->values[&call].pointers.insert(creation.root->returned);
-    } else if (result >= 0 && static_cast<int>(call.arg_size()) > result &&
-               !llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(result))) {
-      creation.result_read = true;
-      for (const Pointer& where : value_of(context, call.getArgOperand(result)))
-        memory_.store(where, creation.root->returned);
-    }
+    take_result(context, call, name, creation);
   }
   if (!known && collecting_) joined_unknown_ = true;
+}
+
+/// What the thread's routine returned goes where this join puts it.
+void Walk::take_result(Context* context, llvm::CallBase& call, llvm::StringRef name, Creation& creation) {
+  if (creation.root == nullptr) return;
+  int result = -1;
+  is_join(name, result);
+  const bool by_value = name == "g_thread_join" || name == "SDL_WaitThread";
+  if (by_value) {
+    creation.result_read = creation.result_read || !call.use_empty();
+    learn(context, &call, creation.root->returned);
+  } else if (result >= 0 && static_cast<int>(call.arg_size()) > result &&
+             !llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(result))) {
+    creation.result_read = true;
+    for (const Pointer& where : value_of(context, call.getArgOperand(result)))
+      memory_.store(where, creation.root->returned);
+  }
 }
 
 Pointers Walk::routines_of_state(const Pointers& state) {
@@ -251,6 +266,11 @@ void Walk::start_thread(Context* context, llvm::CallBase& call, const Creator& c
       const std::vector<llvm::Function*> callables = callables_of(creator, routine, argument);
       for (llvm::Function* callable : callables) start_routine(context, call, creator, routine, argument, callable);
       if (callables.empty()) start_routine(context, call, creator, routine, argument, nullptr);
+    } else if (object.kind == Kind::rest) {
+      for (llvm::Function* routine : functions_of_rest())
+        if (routine->arg_size() == 1 && routine->getArg(0)->getType()->isPointerTy())
+          start_routine(context, call, creator, routine, argument, nullptr);
+      known = true;
     } else if (object.kind == Kind::unknown || object.kind == Kind::foreign) {
       start_routine(context, call, creator, nullptr, argument, nullptr);
       known = true;
@@ -259,12 +279,22 @@ void Walk::start_thread(Context* context, llvm::CallBase& call, const Creator& c
   if (!known && collecting_) start_routine(context, call, creator, nullptr, argument, nullptr);
 }
 
+/// The functions that this is, one of each; none: it can be something else, too.
+std::vector<llvm::Function*> Walk::functions_in(const Pointers& argument) const {
+  std::vector<llvm::Function*> found;
+  for (const Pointer& pointer : argument) {
+    if (memory_[pointer.object].kind != Kind::function) return {};
+    found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(memory_[pointer.object].value)));
+  }
+  return found;
+}
+
 /// What a C++ thread calls, when its creation hands over one of several functions (`std::thread(table[i])`): each is a
 /// thread of its own. One function, or a callable that is no pointer, is told by the routine already: nothing.
 std::vector<llvm::Function*> Walk::callables_of(const Creator& creator, llvm::Function* routine,
                                                 const Pointers& argument) {
   const bool state = creator.shape == Shape::state;
-  if (!state && !routine->getName().contains(kProxy)) return {};
+  if (!state && !routine->getName().contains(kProxy)) return functions_in(argument);
   std::map<std::int64_t, std::vector<llvm::Function*>> found;  // by their place in the tuple
   for (const Pointer& tuple : argument)
     for (std::int64_t at = kWord; at <= kLastPlace; at += kWord)
@@ -290,7 +320,7 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
   if (creator.handle >= 0)
     for (const Pointer& where : value_of(context, call.getArgOperand(creator.handle))) memory_.store(where, handle);
   else
-    grown_ = context->values[&call].pointers.insert(handle) || grown_;
+    learn(context, &call, handle);
   if (routine == nullptr || routine->isDeclaration()) {
     program_.nodes[number].unknown_reason = routine == nullptr ? "its routine is not known"
                                                                : "its routine " + routine->getName().str() +
@@ -308,6 +338,10 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
   }
   if (creation.root->arguments.empty()) return;
   for (Pointer pointer : argument) {
+    // Another function than the one that it is given: that is another thread.
+    if (callable != nullptr && !creation.hands_over && memory_[pointer.object].kind == Kind::function &&
+        memory_[pointer.object].value != callable)
+      continue;
     // A variable of the creator is one object, whichever iteration filled it.
     if (pointer.loop != creation.loop || (memory_[pointer.object].kind == Kind::stack && pointer.fresh))
       pointer = pointer.without_loop();
@@ -315,7 +349,8 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
   }
 }
 
-/// This thread is created at one more place, and by that thread: nothing is known any more of what comes before it.
+/// This thread is created at one more place, or by one more generation, and by that thread: nothing is known any more of
+/// what comes before it.
 void Walk::add_place(int number, int creator) {
   program_.nodes[creator].creates = true;
   Node& node = program_.nodes[number];
@@ -333,15 +368,6 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
   describe(node, context, call, creator, routine);
   // The C++ libraries run callables of one type by one routine, so only the place tells them apart.
   const bool by_routine = creator.shape != Shape::state && name.find(kProxy) == std::string::npos;
-  // A thread that creates its own kind: one node stands for all generations.
-  for (int above = context->thread; above > 0; above = program_.nodes[above].creator)
-    if (program_.nodes[above].site == tag && creations_[above].routine == routine &&
-        (by_routine || program_.nodes[above].place == node.place) && creations_[above].callable == callable &&
-        routine != nullptr) {
-      program_.nodes[above].in_loop = program_.nodes[above].many = true;
-      program_.nodes[context->thread].creates = true;
-      return above;
-    }
   std::string kind = tag + "|" + name + "|" + (by_routine ? "" : node.place);
   if (callable != nullptr) kind += "|" + callable->getName().str();
   std::string key = std::to_string(context->thread) + "|" + tag + "|" + name + "|" + node.place;
@@ -355,6 +381,14 @@ int Walk::node_for(Context* context, llvm::CallBase& call, const Creator& creato
       node_of_key_[key] = first;
     }
   }
+  // A thread that creates its own kind: one node stands for all generations.
+  for (int above = context->thread; above > 0 && node_of_key_.count(key) == 0; above = program_.nodes[above].creator)
+    if (program_.nodes[above].site == tag && creations_[above].routine == routine &&
+        ((by_routine && program_.nodes.size() >= kMostApart) || program_.nodes[above].place == node.place) &&
+        creations_[above].callable == callable && routine != nullptr) {
+      add_place(above, context->thread);
+      node_of_key_[key] = above;
+    }
   if (const auto first = first_of_kind_.find(kind); first != first_of_kind_.end() && node_of_key_.count(key) == 0 &&
                                                     program_.nodes.size() >= kMostApart) {
     add_place(first->second, context->thread);

@@ -69,8 +69,12 @@ Pointers Walk::value_of(Context* context, llvm::Value* value) {
   if (inputs != 0 && known.inputs == inputs) return known.pointers;
   const Pointers result = result_of(context, instruction, inputs);
   known.inputs = inputs;
-  grown_ = known.pointers.insert(result) || grown_;
+  learn(context, instruction, result);
   return known.pointers;
+}
+
+void Walk::learn(Context* context, llvm::Value* value, const Pointers& pointers) {
+  if (context->values[value].pointers.insert(pointers)) grown_ = context->changed = true;
 }
 
 /// A number for all that the instruction's value depends on: the sets of its operands, and memory's contents there. 0: it
@@ -189,6 +193,11 @@ Pointers Walk::returned_by(Context* context, llvm::CallBase* call) {
     return result;
   }
   if (callee != nullptr && creator_called(*call) != nullptr) return result;  // start_thread() has left the handle
+  const bool known = callee != nullptr && (is_libc(callee->getName()) || callee->getName().starts_with("_Z"));
+  if (!whole_ && !known && !call->returnDoesNotAlias()) {  // of a file that was not seen
+    result.insert(Pointer{.object = memory_.unknown(), .hi = kUnbounded});
+    return result;
+  }
   if (callee == nullptr || call->returnDoesNotAlias() || !is_libc(callee->getName())) return fresh(context, call);
   for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));  // strchr() and the like
   if (result.empty()) result.insert(Pointer{.object = memory_.foreign(callee->getName().str())});
@@ -365,6 +374,15 @@ Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
   return result;
 }
 
+/// The functions among the objects that full sets have lost.
+std::vector<llvm::Function*> Walk::functions_of_rest() const {
+  std::vector<llvm::Function*> found;
+  for (const int object : Rest::objects())
+    if (memory_[object].kind == Kind::function)
+      found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(memory_[object].value)));
+  return found;
+}
+
 std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* value, llvm::CallBase* call,
                                                 bool& complete) {
   std::vector<llvm::Function*> found;
@@ -374,11 +392,13 @@ std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* v
     const Object& object = memory_[pointer.object];
     if (object.kind == Kind::function)
       found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
+    else if (object.kind == Kind::rest)
+      for (llvm::Function* function : functions_of_rest()) found.push_back(function);
     else
       complete = false;
   }
   if (llvm::Function* callable = creations_[context->thread].callable;
-      callable != nullptr && std::find(found.begin(), found.end(), callable) != found.end())
+      callable != nullptr && creations_[context->thread].hands_over && std::find(found.begin(), found.end(), callable) != found.end())
     found = {callable};
   if (found.empty()) complete = false;
   // Of many functions, those that the call can be meant for.

@@ -44,6 +44,7 @@ std::uint64_t left_out = 0;  // accesses while another thread was inside; as an 
 alignas(Recording) unsigned char storage[sizeof(Recording)];
 Recording* the_recording = nullptr;  // under the mutex
 
+pid_t process = 0;
 pthread_key_t ending;  // its destructor is the end of a thread
 bool has_key = false;
 
@@ -301,6 +302,8 @@ void close_recording() {
   write_file(*all);
 }
 
+pid_t own_process() { return process; }
+
 void start_timer() {
   static bool started = false;  // under the program's first creation; a second timer would only be waste
   if (is_exact || closed() || __atomic_exchange_n(&started, true, __ATOMIC_RELAXED)) return;
@@ -324,6 +327,7 @@ namespace {
 void in_child() { __atomic_store_n(&is_closed, true, __ATOMIC_RELAXED); }
 
 [[gnu::constructor]] void begin() {
+  process = getpid();
   remember_file();
   has_key = pthread_key_create(&ending, [](void*) { end_thread(); }) == 0;
   pthread_atfork(nullptr, nullptr, in_child);

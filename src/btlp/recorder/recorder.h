@@ -96,6 +96,8 @@ std::uint32_t number_of(pthread_t handle);
 void freed(void* address);
 /// No more recording in this process: it was forked, or it ends.
 void close_recording();
+/// The process that is recorded.
+pid_t own_process();
 /// Wakes this process's threads for another sample, again and again.
 void start_timer();
 

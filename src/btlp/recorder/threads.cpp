@@ -11,7 +11,9 @@
 #include <new>
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "btlp/recorder/real.h"
 #include "btlp/recorder/recorder.h"
@@ -112,6 +114,15 @@ HEARTH_RECORD_EXPORT int thrd_join(thrd_t thread, int* result) {
   if (problem == thrd_success) joined(thread, number);
   return problem;
 }
+
+// A program may end without its destructors; so may a child of vfork(), in its parent's memory.
+HEARTH_RECORD_EXPORT void _exit(int status) {
+  if (getpid() == own_process()) close_recording();
+  syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
+
+HEARTH_RECORD_EXPORT void _Exit(int status) { _exit(status); }
 
 HEARTH_RECORD_EXPORT void free(void* block) {
   freed(block);
