@@ -29,20 +29,41 @@ Member* member_of_bubble(const Thread* self) {
 
 bool is_outside_of_regions(const Member* member) { return member->team->parent_member == nullptr; }
 
-// Whom it is said for, and what then has to look at it. Under the lock.
+// Whom it is said for. Under the lock.
 struct Owner {
   EntityId entity = kNoEntity;
-  Relaxed<std::uint8_t>* due = nullptr;
+  Member* sayer = nullptr;
+  bool for_next_team = false;
 };
+
+// What then has to look at it: the team, at its next region or barrier, and those around at their barriers. There all that is
+// inside has said what it has to say, and nobody works; who plans earlier may find others in the middle of a region.
+void make_due(const Owner& owner) {
+  if (owner.for_next_team) owner.sayer->hints_due = 1;
+  for (Member* member = owner.sayer; !is_outside_of_regions(member); member = member->team->parent_member)
+    if (member->team->bubble != kNoEntity) member->team->hints_due = 1;
+}
+
+// Of all teams inside. Under the lock.
+void nothing_is_due_inside(EntityId top) {
+  const BubbleTree& tree = live->tree;
+  for (EntityId e = top; e != kNoEntity; e = tree.next_inside(e, top)) {
+    if (tree[e].tag == 0) continue;
+    auto* member = reinterpret_cast<Member*>(tree[e].tag);
+    member->hints_due = 0;
+    for (; !is_outside_of_regions(member); member = member->team->parent_member)
+      if (member->team->bubble != kNoEntity && tree.is_inside(member->team->bubble, top)) member->team->hints_due = 0;
+  }
+}
 
 Owner owner_of(Thread* self, Who who) {
   Member* member = member_of_bubble(self);
   if (who == Who::next_team || is_outside_of_regions(member)) {
     const EntityId bubble = next_bubble_of(member);
     if (bubble == kNoEntity) return {};
-    return {who == Who::thread ? live->tree[bubble].first_inside : bubble, &member->hints_due};
+    return {who == Who::thread ? live->tree[bubble].first_inside : bubble, member, true};
   }
-  return {who == Who::thread ? member->entity : EntityId{member->team->bubble}, &member->team->hints_due};
+  return {who == Who::thread ? member->entity : EntityId{member->team->bubble}, member, false};
 }
 
 AttachmentId find(EntityId owner, ByteRange range, Access use) {
@@ -70,7 +91,7 @@ int attach_to(const Owner& owner, ByteRange range, Access use, double passes, st
     if (made == kNoAttachment) return ENOMEM;
     live->hint[made] = {.range = range, .passes = passes, .said = said};
   }
-  *owner.due = 1;
+  make_due(owner);
   return 0;
 }
 
@@ -217,7 +238,7 @@ int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
 }
 
 void put_hints_in_force(Team* team) {
-  if (live == nullptr) return;
+  if (live == nullptr || team->parent_member == nullptr) return;
   {
     // One member plans; the others see that something is due until it has, and wait for the lock.
     LockGuard guard(live->lock);
@@ -225,6 +246,7 @@ void put_hints_in_force(Team* team) {
     const EntityId bubble = team->bubble != kNoEntity ? team->bubble : outer->next_bubble;
     if (bubble == kNoEntity || (team->hints_due == 0 && outer->hints_due == 0)) return;
     if (!plan_relocation_of(bubble)) return;
+    nothing_is_due_inside(bubble);
     team->hints_due = 0;
     outer->hints_due = 0;
   }

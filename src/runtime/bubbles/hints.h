@@ -1,7 +1,7 @@
 // Hints: what a program says of the memory that its threads and teams use (<hearth/memory.h>, "Who uses what").
 //
 // Called by the thread `self` on its own behalf. What was said is kept in the live tree, under its lock, and comes into force
-// when the team next forks or passes a barrier, or at once.
+// when the team next forks, or it or a team around it passes a barrier, or at once.
 #pragma once
 
 #include "placement/need.h"

@@ -179,6 +179,13 @@ void move_root_to(PlaceId seat) {
 // next time: others may need that CPU.
 void keep_root_near(Thread* self, PlaceId seat) {
   constexpr std::uint16_t kSettled = 64, kMostRegions = 1024;
+  if (HEARTH_UNLIKELY(seat != self->bound_seat)) {  // a plan has moved it
+    self->bound_seat = seat;
+    self->regions_near = self->regions_away = 0;
+    self->away_limit = 1;
+    if (is_away_from(seat)) move_root_to(seat);
+    return;
+  }
   if (HEARTH_LIKELY(!is_away_from(seat))) {
     self->regions_away = 0;
     if (self->away_limit == 1 || ++self->regions_near < kSettled) return;

@@ -28,7 +28,7 @@ static void say_as_thread(char* data) {
 static void say_as_team(char* data) { expect(hearth_mem_attach(data, kBytes, kNextTeam, kWrite, kPasses) == 0, "attach"); }
 
 static void twist(void (*say)(char*)) {
-  int where[kTeams][kThreads];
+  int first[kTeams][kThreads], where[kTeams][kThreads];  // in the first pass, and in the last
   char* data[kTeams];
 #pragma omp parallel num_threads(kTeams)
   {
@@ -44,7 +44,9 @@ static void twist(void (*say)(char*)) {
     const int team = omp_get_thread_num();
     say(data[(team + 1) % kTeams]);
 #pragma omp barrier
-    for (int pass = 0; pass < 3; pass++)
+#pragma omp parallel num_threads(kThreads)
+    first[team][omp_get_thread_num()] = hearth_location();
+    for (int pass = 1; pass < 3; pass++)
 #pragma omp parallel num_threads(kThreads)
       where[team][omp_get_thread_num()] = hearth_location();
   }
@@ -53,8 +55,8 @@ static void twist(void (*say)(char*)) {
     int home = -9;
     expect(hearth_mem_locate(used, kBytes, &home) == 0, "locate");
     for (int i = 0; i < kThreads; i++)
-      if (where[team][i] != home) {
-        printf("team %d, thread %d is at %d, its data at %d\n", team, i, where[team][i], home);
+      if (first[team][i] != home || where[team][i] != home) {
+        printf("team %d, thread %d was at %d, is at %d, its data at %d\n", team, i, first[team][i], where[team][i], home);
         ++failures;
       }
   }

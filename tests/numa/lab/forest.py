@@ -119,7 +119,8 @@ def _growing(topology):
 
 
 def _lu(topology):
-    return [*_sizes(topology), "--size", 448]
+    """As many bytes of matrix per node on each machine: less than a node of 4x4 has would fit the caches of 8x1."""
+    return [*_sizes(topology), "--size", 16 * round(14 * topology.nodes ** 0.5)]
 
 
 def _amr(topology):
