@@ -48,7 +48,7 @@ static void run(const struct load* load, size_t bytes) {
     char* memory[3];
     for (int v = 0; v < vectors; ++v) {
       memory[v] = pretend_pages(bytes);
-      pretend_deal(memory[v], bytes, homes, load->home_count);
+      pretend_deal(memory[v], bytes, kBlock, homes, load->home_count);
     }
 #pragma omp barrier
 #pragma omp masked
@@ -57,7 +57,7 @@ static void run(const struct load* load, size_t bytes) {
     for (size_t at = 0; at < bytes; at += kBlock) {
       struct pretend_piece pieces[3];
       for (int v = 0; v < vectors; ++v)
-        pieces[v] = (struct pretend_piece){memory[v] + at, kBlock, load->kind == kWrites || v == 2};
+        pieces[v] = (struct pretend_piece){memory[v] + at, kBlock, load->kind == kWrites || v == 2, false};
       pretend_use_all(pieces, vectors);
     }
 #pragma omp barrier

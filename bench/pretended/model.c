@@ -12,8 +12,10 @@ static void take(const char* word, const double* n, int count) {
     model.dilation = n[0];
   } else if (IS("nodes", 2)) {
     model.nodes = (int)n[0], model.cores = (int)n[1];
-  } else if (IS("in_flight", 1)) {
-    model.in_flight = n[0];
+  } else if (IS("in_flight", 2)) {
+    model.in_flight = n[0], model.strided_in_flight = n[1];
+  } else if (IS("computing", 2)) {
+    model.clock_ghz = n[0], model.overlap = n[1];
   } else if (IS("occupancy", 2)) {
     model.remote_occupancy = n[0], model.write_occupancy = n[1];
   } else if (IS("latency", 4)) {
@@ -58,7 +60,7 @@ void model_read(const char* name) {
   }
   fclose(file);
   if (model.nodes < 1 || model.nodes > kMostNodes || model.dilation <= 0 || model.node_gbs <= 0 ||
-      model.in_flight <= 0) {
+      model.in_flight <= 0 || model.strided_in_flight <= 0 || model.clock_ghz <= 0) {
     fprintf(stderr, "pretend: the model in %s is not complete\n", name);
     exit(2);
   }

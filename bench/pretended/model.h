@@ -7,8 +7,10 @@ enum { kMostNodes = 16, kMostLinks = 64 };
 
 struct model {
   double dilation;
-  int nodes, cores;  // cores of each node
-  double in_flight;  // lines
+  int nodes, cores;                     // cores of each node
+  double in_flight, strided_in_flight;  // lines
+  double overlap;                       // 0 to 1: how much of the shorter of computing and waiting the longer one hides
+  double clock_ghz;
   double remote_occupancy, write_occupancy;
   double read_ns[kMostNodes][kMostNodes], write_ns[kMostNodes][kMostNodes];
   double node_gbs, coherence_gbs;  // 0: no limit

@@ -8,7 +8,7 @@
 //
 // Where a thread is: under Hearth, which pretends machines itself (HEARTH_MACHINE), what hearth_location() says. Under
 // another runtime, the core to which it has bound itself, and of one that is not bound, the core that kernel.c's rules
-// give it. Where a block is: with who touched it first, unless Hearth's calls have moved it.
+// give it. Where a page is: with who touched it first, unless Hearth has put it elsewhere.
 //
 // All functions may be called by any thread.
 #pragma once
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { kBlock = 64 * 1024, kPage = 4096 };  // homes are kept by block
+enum { kBlock = 64 * 1024, kPage = 4096 };  // homes are kept by page
 
 /// Before all else. The model is there by then: kernel.c has read the file that PRETEND_MODEL names.
 void pretend_open(void);
@@ -26,7 +26,12 @@ char* pretend_pages(size_t bytes);
 
 /// The caller begins work: its clock starts from now.
 void pretend_arrive(void);
-/// The caller reads or writes a piece: sleeps until that is done. The first touch of a block makes the caller's node
+/// The caller begins what may begin at this time (pretend_seconds): its clock goes on to then, but not back. Whoever
+/// is late makes up for it, so what the runtime takes to find work for an idle thread is not in the time.
+void pretend_begin(double seconds);
+/// When the caller's last use was done.
+double pretend_end(void);
+/// The caller reads or writes a piece: sleeps until that is done. The first touch of a page makes the caller's node
 /// its home.
 void pretend_use(const char* at, size_t bytes, bool written);
 /// Several pieces, which advance in lock step.
@@ -34,14 +39,18 @@ struct pretend_piece {
   const char* at;
   size_t bytes;
   bool written;
+  bool strided;  // lines that are far apart, fewer of which are in flight
 };
 void pretend_use_all(const struct pretend_piece* pieces, int count);
-/// First touch without its time. Tells Hearth, too, whom no kernel can tell. Whole blocks.
+/// The same while the caller computes for so many cycles.
+void pretend_work(double cycles, const struct pretend_piece* pieces, int count);
+/// First touch without its time. Tells Hearth, too, whom no kernel can tell; memory that Hearth has distributed is
+/// where that says. Whole pages.
 void pretend_touch(char* at, size_t bytes);
-/// From here on Hearth's calls may move blocks, so it is asked about each that is used.
+/// From here on Hearth's calls may move pages, so it is asked about each that is used.
 void pretend_expect_moves(void);
-/// The same for whole blocks dealt out over these nodes.
-void pretend_deal(char* at, size_t bytes, const int* nodes, int count);
+/// First touch of pieces of so many bytes, whole pages, dealt out over these nodes.
+void pretend_deal(char* at, size_t bytes, size_t each, const int* nodes, int count);
 
 int pretend_nodes(void);
 int pretend_cores(void);

@@ -50,7 +50,9 @@ class Model:
         self.write_occupancy = _figure(simulator["write_occupancy"])
         self.coherence_gbs = _figure(simulator["coherence_gbs"]) if "coherence_gbs" in simulator else None
         self.llc_ns = _figure(simulator["llc_ns"])
-        self.in_flight = _figure(simulator["patterns"]["stream"]["misses_in_flight"])
+        patterns = simulator["patterns"]
+        self.in_flight, self.overlap = _figure(patterns["stream"]["misses_in_flight"]), _figure(patterns["stream"]["overlap"])
+        self.strided_in_flight = _figure(patterns["strided"]["misses_in_flight"])
         self.links = []  # directed: from, to, GB/s
         for group in simulator.get("links", ()):
             for one, other in group["pairs"]:
