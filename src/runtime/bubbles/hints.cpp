@@ -20,28 +20,21 @@ namespace {
 using placement::Access;
 using placement::ByteRange;
 
-// As what the caller works in the innermost team of several threads: a team of one is no bubble.
-Member* member_of_bubble(const Thread* self) {
-  Member* member = self->member;
-  while (member->team->size == 1 && member->team->parent_member != nullptr) member = member->team->parent_member;
-  return member;
-}
-
 bool is_outside_of_regions(const Member* member) { return member->team->parent_member == nullptr; }
 
-// Whom it is said for. Under the lock.
+// Whom it is said for, by whom, and whose next team that is, if it is one. Under the lock.
 struct Owner {
   EntityId entity = kNoEntity;
   Member* sayer = nullptr;
-  bool for_next_team = false;
+  Member* before_team = nullptr;
 };
 
 // What then has to look at it: the team, at its next region or barrier, and those around at their barriers. There all that is
 // inside has said what it has to say, and nobody works; who plans earlier may find others in the middle of a region.
 void make_due(const Owner& owner) {
-  if (owner.for_next_team) owner.sayer->hints_due = 1;
+  if (owner.before_team != nullptr) owner.before_team->hints_due = 1;
   for (Member* member = owner.sayer; !is_outside_of_regions(member); member = member->team->parent_member)
-    if (member->team->bubble != kNoEntity) member->team->hints_due = 1;
+    member->team->hints_due = 1;
 }
 
 // Of all teams inside. Under the lock.
@@ -57,13 +50,13 @@ void nothing_is_due_inside(EntityId top) {
 }
 
 Owner owner_of(Thread* self, Who who) {
-  Member* member = member_of_bubble(self);
+  Member* member = who == Who::next_team ? self->member : member_of_bubble(self);
   if (who == Who::next_team || is_outside_of_regions(member)) {
     const EntityId bubble = next_bubble_of(member);
     if (bubble == kNoEntity) return {};
-    return {who == Who::thread ? live->tree[bubble].first_inside : bubble, member, true};
+    return {who == Who::thread ? live->tree[bubble].first_inside : bubble, self->member, member};
   }
-  return {who == Who::thread ? member->entity : EntityId{member->team->bubble}, member, false};
+  return {who == Who::thread ? member->entity : EntityId{member->team->bubble}, self->member, nullptr};
 }
 
 AttachmentId find(EntityId owner, ByteRange range, Access use) {
@@ -141,6 +134,14 @@ void note_said(SaidHints& said, ByteRange range, Access use) {
   said.range[said.repeated] = range;
   said.use[said.repeated] = use;
   said.count = ++said.repeated;
+}
+
+// The team's, or if it has one thread, and is no bubble, that which is around this thread. Under the lock.
+EntityId bubble_to_plan(const Team* team) {
+  EntityId bubble = team->bubble;
+  for (const Member* outer = team->parent_member; bubble == kNoEntity && outer != nullptr; outer = outer->team->parent_member)
+    bubble = outer->next_bubble != kNoEntity ? outer->next_bubble : EntityId{outer->team->bubble};
+  return bubble;
 }
 
 }  // namespace
@@ -243,7 +244,7 @@ void put_hints_in_force(Team* team) {
     // One member plans; the others see that something is due until it has, and wait for the lock.
     LockGuard guard(live->lock);
     Member* outer = team->parent_member;
-    const EntityId bubble = team->bubble != kNoEntity ? team->bubble : outer->next_bubble;
+    const EntityId bubble = bubble_to_plan(team);
     if (bubble == kNoEntity || (team->hints_due == 0 && outer->hints_due == 0)) return;
     if (!plan_relocation_of(bubble)) return;
     nothing_is_due_inside(bubble);

@@ -376,8 +376,14 @@ placement::Location location_of_seat(PlaceId seat) {
   return live == nullptr || seat < 0 ? placement::kUnknown : live->places[seat].location;
 }
 
+Member* member_of_bubble(const Thread* self) {
+  Member* member = self->member;
+  while (member->team->size == 1 && member->team->parent_member != nullptr) member = member->team->parent_member;
+  return member;
+}
+
 placement::Location location_of_caller(const Thread* self) {
-  const Location seat = location_of_seat(self->member->seat);
+  const Location seat = location_of_seat(member_of_bubble(self)->seat);
   return seat >= 0 ? seat : memory::location_here();
 }
 

@@ -35,6 +35,9 @@ void leave_seats(Team* team);
 void forget_seats_of(Team* team);
 void forget_seats();
 
+/// As what the caller works in the innermost team of several threads: a team of one is no bubble, and its member has the seat
+/// that the one around had when the region began.
+Member* member_of_bubble(const Thread* self);
 /// The location of a seat; kUnknown: not seated, or the seat spans several.
 placement::Location location_of_seat(placement::PlaceId seat);
 /// That of the caller's seat, else where it runs just now.

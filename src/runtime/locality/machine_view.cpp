@@ -30,7 +30,7 @@ Location pretended_location() {
   Thread* self = Thread::current_or_null();
   const std::int32_t count = memory::memory_homes().locations;
   if (self == nullptr || self->member == nullptr) return 0;
-  const Location seat = location_of_seat(self->member->seat);
+  const Location seat = location_of_seat(member_of_bubble(self)->seat);
   if (seat >= 0 && seat < count) return seat;
   const std::int32_t place = self->member->place;
   if (place >= 0) {

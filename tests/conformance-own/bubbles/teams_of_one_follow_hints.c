@@ -23,6 +23,17 @@ static void say_as_thread(char* data) {
   }
 }
 
+// Behind the barrier the thread is where the data is, whatever the other teams are going to say.
+static void say_before_barrier(char* data) {
+#pragma omp parallel num_threads(1)
+  {
+    expect(hearth_affinity(data, kBytes, kWrite, kWhenAll) == 0, "affinity");
+#pragma omp barrier
+    int home = -9;
+    expect(hearth_mem_locate(data, kBytes, &home) == 0 && hearth_location() == home, "there behind the barrier");
+  }
+}
+
 static void say_as_team(char* data) { expect(hearth_mem_attach(data, kBytes, kNextTeam, kWrite, kPasses) == 0, "attach"); }
 
 static void twist(void (*say)(char*)) {
@@ -56,5 +67,6 @@ int main(void) {
   omp_set_max_active_levels(2);
   twist(say_as_thread);
   twist(say_as_team);
+  twist(say_before_barrier);
   return failures != 0;
 }
