@@ -354,6 +354,29 @@ ROUTINE work(void *p) {{ struct job *j = (struct job *)p;
   RETURN; }}
 ROUTINE first(void *p) {{ (void)p; spread(2); RETURN; }}
 int main(void) {{ HANDLE(t); CREATE(t, first, 0); JOIN(t); }}"""),
+    "pointer_by_exchange": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}struct box {{ long n; }}; static struct box one, *left = &one, *right = &one;
+ROUTINE first(void *p) {{ (void)p; struct box *b = __atomic_exchange_n(&left, (struct box *)0, __ATOMIC_ACQ_REL);
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); b->n += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; struct box *b = 0;
+  while (!__atomic_compare_exchange_n(&right, &b, (struct box *)0, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) sched_yield();
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); b->n -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointer_by_fetch_add": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static long table[2], *cursor = table;
+ROUTINE first(void *p) {{ (void)p; long *mine = __atomic_fetch_add(&cursor, sizeof *cursor, __ATOMIC_RELAXED);
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *mine += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p;
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); table[1] -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ __atomic_fetch_add(&cursor, sizeof *cursor, __ATOMIC_RELAXED); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointers_behind_dots": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <stdarg.h>
+{LOCK}struct box {{ long n; }}; static struct box one, *left, *right;
+static void give(int count, ...) {{ va_list list; va_start(list, count); left = va_arg(list, struct box *);
+  va_list rest; va_copy(rest, list); right = count > 1 ? va_arg(rest, struct box *) : 0; va_end(rest); va_end(list); }}
+ROUTINE first(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); left->n += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); right->n -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ give(2, &one, &one); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
     "result_value": ([T("answer", P, shares=["main"])], """
 static void *answer(void *p) { long s = (long)p; for (int i = 0; i < 100; i++) s += i; return (void *)s; }
 int main(void) { pthread_t t; void *r; pthread_create(&t, 0, answer, (void *)5L); pthread_join(t, &r); printf("%ld\\n", (long)r); }""", ["pthread"]),

@@ -248,6 +248,7 @@ std::uint64_t Walk::state_of(const Context& context) const {
     state ^= state >> 31U;
   };
   for (const Pointers& argument : context.arguments) mix(argument);
+  mix(context.more_arguments);
   for (const auto& [call, callee] : context.callees) mix(callee->returned);
   return state;
 }
@@ -270,7 +271,10 @@ void Walk::visit(Context* context, llvm::Instruction& instruction, double freque
     const Pointers where = value_of(context, add->getPointerOperand());
     touch(context, instruction, where, bytes_of(add->getType()), false, frequency);
     touch(context, instruction, where, bytes_of(add->getType()), true, frequency);
-    for (const Pointer& pointer : where) memory_.store(pointer, value_of(context, add->getValOperand()));
+    Pointers what = value_of(context, add->getValOperand());
+    if (add->getOperation() != llvm::AtomicRMWInst::Xchg)  // what was there, moved
+      for (const Pointer& pointer : value_of(context, add)) what.insert(pointer.anywhere());
+    for (const Pointer& pointer : where) memory_.store(pointer, what);
   } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
     const Pointers where = value_of(context, exchange->getPointerOperand());
     const std::int64_t bytes = bytes_of(exchange->getNewValOperand()->getType());

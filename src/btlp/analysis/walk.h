@@ -49,6 +49,7 @@ struct Context {
   double frequency = 1;  // per run of the thread's routine
   int depth = 0;
   std::vector<Pointers> arguments;
+  Pointers more_arguments;  // behind those that the function names
   Pointers returned;
   bool returns_number = false;  // something else than a pointer that we know, or null
   std::map<std::pair<llvm::CallBase*, llvm::Function*>, Context*> callees;

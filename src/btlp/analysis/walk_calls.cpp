@@ -58,6 +58,8 @@ void Walk::call_function(Context* context, llvm::CallBase& call, llvm::Function*
   const std::size_t count = std::min<std::size_t>(inner->arguments.size(), call.arg_size());
   for (std::size_t number = 0; number < count; ++number)
     grown_ = inner->arguments[number].insert(value_of(context, call.getArgOperand(number))) || grown_;
+  for (std::size_t number = count; number < call.arg_size() && callee->isVarArg(); ++number)
+    grown_ = inner->more_arguments.insert(value_of(context, call.getArgOperand(number))) || grown_;
   walk_context(inner);
 }
 
@@ -145,6 +147,13 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
       const Pointers block = fresh(context, &call);
       for (const Pointer& where : value_of(context, call.getArgOperand(0))) memory_.store(where, block);
       return true;
+    }
+    if (llvm::isa<llvm::VAStartInst>(call)) {  // the list has a pointer to where they lie, in whichever order
+      const Pointers area = fresh(context, &call);
+      for (const Pointer& place : area) memory_.store(place.anywhere(), context->more_arguments);
+      for (const Pointer& list : value_of(context, call.getArgOperand(0))) memory_.store(list.anywhere(), area);
+    } else if (llvm::isa<llvm::VACopyInst>(call)) {
+      memory_.copy(value_of(context, call.getArgOperand(0)), value_of(context, call.getArgOperand(1)));
     }
     return llvm::isa<llvm::IntrinsicInst>(call);
   }

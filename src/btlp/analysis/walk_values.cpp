@@ -53,6 +53,14 @@ const llvm::Loop* loop_of_uses(llvm::Instruction& variable, llvm::LoopInfo& loop
   return loop;
 }
 
+/// Where the instruction reads memory; null: it does not.
+llvm::Value* read_by(llvm::Instruction* instruction) {
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) return load->getPointerOperand();
+  if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) return update->getPointerOperand();
+  if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) return exchange->getPointerOperand();
+  return nullptr;
+}
+
 }  // namespace
 
 Pointers Walk::value_of(Context* context, llvm::Value* value) {
@@ -88,11 +96,10 @@ std::uint64_t Walk::inputs_of(Context* context, llvm::Instruction* instruction) 
   };
   for (llvm::Use& operand : instruction->operands()) {
     const llvm::Type* type = operand->getType();
-    if (type->isPtrOrPtrVectorTy() || type->isIntegerTy(64) || type->isAggregateType())
+    if (type->isPtrOrPtrVectorTy() || type->getScalarType()->isIntegerTy(64) || type->isAggregateType())
       mix(value_of(context, operand.get()).stamp());
   }
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction))
-    mix(memory_.version_of(value_of(context, load->getPointerOperand())));
+  if (llvm::Value* from = read_by(instruction)) mix(memory_.version_of(value_of(context, from)));
   const bool steps = llvm::isa<llvm::GetElementPtrInst>(instruction) || llvm::isa<llvm::PHINode>(instruction);
   if (steps && instruction->getType()->isPointerTy())
     if (const Steps& way = steps_of(instruction); way.base != nullptr) mix(value_of(context, way.base).stamp());
@@ -172,7 +179,7 @@ bool Walk::is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointer
 
 Pointers Walk::loaded(const Pointers& from, llvm::Type* type) {
   Pointers result;
-  if (!type->isPtrOrPtrVectorTy() && !type->isIntegerTy(64) && !type->isAggregateType()) return result;
+  if (!type->isPtrOrPtrVectorTy() && !type->getScalarType()->isIntegerTy(64) && !type->isAggregateType()) return result;
   const auto bytes = static_cast<std::int64_t>(module_.getDataLayout().getTypeStoreSize(type).getKnownMinValue());
   for (const Pointer& pointer : from) result.insert(memory_.load(pointer, bytes));
   return result;
@@ -208,8 +215,7 @@ Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
   Pointers result;
   if (llvm::isa<llvm::AllocaInst>(instruction)) return fresh(context, instruction);
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return element(context, instruction);
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction))
-    return loaded(value_of(context, load->getPointerOperand()), load->getType());
+  if (llvm::Value* from = read_by(instruction)) return loaded(value_of(context, from), instruction->getType());
   if (auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction)) {
     Pointers merged;
     if (each_iteration(context, phi, merged)) return merged;
@@ -227,9 +233,10 @@ Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
     return result;
   }
   if (auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) return returned_by(context, call);
-  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(instruction)) {
-    result.insert(value_of(context, select->getTrueValue()));
-    result.insert(value_of(context, select->getFalseValue()));
+  const bool lanes = llvm::isa<llvm::ExtractElementInst>(instruction) || llvm::isa<llvm::InsertElementInst>(instruction) ||
+                     llvm::isa<llvm::ShuffleVectorInst>(instruction);
+  if (lanes || llvm::isa<llvm::SelectInst>(instruction)) {  // a vector's lanes are one set
+    for (llvm::Use& operand : instruction->operands()) result.insert(value_of(context, operand.get()));
     return result;
   }
   if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(instruction)) {
