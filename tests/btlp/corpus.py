@@ -377,6 +377,18 @@ static void give(int count, ...) {{ va_list list; va_start(list, count); left = 
 ROUTINE first(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); left->n += i; pthread_mutex_unlock(&m); }} RETURN; }}
 ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); right->n -= i; pthread_mutex_unlock(&m); }} RETURN; }}
 int main(void) {{ give(2, &one, &one); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointers_under_keys": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static pthread_key_t key; static long shared;
+static void add(long n) {{ long *to = (long *)pthread_getspecific(key); pthread_mutex_lock(&m); *to += n; pthread_mutex_unlock(&m); }}
+ROUTINE first(void *p) {{ (void)p; pthread_setspecific(key, &shared); for (int i = 0; i < 1000; i++) add(i); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ pthread_key_create(&key, 0); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointer_by_asprintf": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}
+ROUTINE first(void *p) {{ char *s = (char *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); s[0] += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ char *s = (char *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); s[0] -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; char *text = 0; if (asprintf(&text, "%d numbers", argc) < 0) return 1;
+  HANDLE(a); HANDLE(b); CREATE(a, first, text); CREATE(b, second, text); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
     "result_value": ([T("answer", P, shares=["main"])], """
 static void *answer(void *p) { long s = (long)p; for (int i = 0; i < 100; i++) s += i; return (void *)s; }
 int main(void) { pthread_t t; void *r; pthread_create(&t, 0, answer, (void *)5L); pthread_join(t, &r); printf("%ld\\n", (long)r); }""", ["pthread"]),

@@ -144,6 +144,14 @@ bool calls_back(llvm::StringRef name) {
   return among(kCallsBack, name) || (!is_silent(name) && !is_libc(name));
 }
 
+int block_given_at(llvm::StringRef name) {
+  static constexpr const char* kFirst[] = {"posix_memalign", "getline", "getdelim", "__getdelim", "asprintf", "vasprintf",
+                                           "__asprintf_chk", "__vasprintf_chk", "open_memstream"};
+  if (among(kFirst, name)) return 0;
+  if (name == "scandir") return 1;
+  return name == "getaddrinfo" ? 3 : -1;
+}
+
 bool prints(llvm::StringRef name) { return among(kPrints, name); }
 
 bool is_join(llvm::StringRef name, int& result) {

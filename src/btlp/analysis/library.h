@@ -11,6 +11,8 @@ bool is_silent(llvm::StringRef name);
 bool is_libc(llvm::StringRef name);
 /// It calls functions that it is given, or may do so.
 bool calls_back(llvm::StringRef name);
+/// The argument through which it gives out a new block of memory; -1: none.
+int block_given_at(llvm::StringRef name);
 /// Prints: it reads what its arguments point to. The stream is nobody's data.
 bool prints(llvm::StringRef name);
 /// Waits for a thread; `result`: the argument that receives what its routine returned, -1: there is none.

@@ -163,6 +163,7 @@ class Walk {
   Pointers element(Context* context, llvm::Instruction* address);
   bool each_iteration(Context* context, llvm::Instruction* address, Pointers& result);
   Pointers fresh(Context* context, llvm::Instruction* allocation);
+  Pointer specific(Context* context);
   Pointers constant(const llvm::Value* value, int thread);
   Pointers new_constant(const llvm::Value* value, int thread);
   std::vector<llvm::Function*> functions_of_rest() const;

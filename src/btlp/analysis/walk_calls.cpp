@@ -143,10 +143,10 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
       memory_.copy(to, value_of(context, call.getArgOperand(0)));
       return true;
     }
-    if (name == "posix_memalign" && call.arg_size() == 3) {
+    if (const int given = block_given_at(name); given >= 0 && static_cast<int>(call.arg_size()) > given) {
       const Pointers block = fresh(context, &call);
-      for (const Pointer& where : value_of(context, call.getArgOperand(0))) memory_.store(where, block);
-      return true;
+      for (const Pointer& where : value_of(context, call.getArgOperand(given))) memory_.store(where, block);
+      if (name == "posix_memalign") return true;
     }
     if (llvm::isa<llvm::VAStartInst>(call)) {  // the list has a pointer to where they lie, in whichever order
       const Pointers area = fresh(context, &call);
@@ -177,7 +177,10 @@ bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef na
     detach(context, call);
     return true;
   }
-  if (name == "pthread_setspecific" && call.arg_size() == 2) return true;
+  if ((name == "pthread_setspecific" || name == "tss_set") && call.arg_size() == 2) {
+    memory_.store(specific(context), value_of(context, call.getArgOperand(1)));
+    return true;
+  }
   if (name == "pthread_exit" && call.arg_size() == 1) {
     Context* root = context;
     while (root->parent != nullptr) root = root->parent;
