@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 #include <pthread.h>
@@ -27,7 +28,8 @@
 namespace hearth::btlp {
 namespace {
 
-constexpr int kPatience = 2000;  // looks at the lock
+constexpr int kPatience = 2000, kSpins = 100;  // looks at the lock; so many without a pause
+constexpr timespec kPause = {0, 100'000};      // whoever is inside may have lost its CPU
 constexpr int kMostLooks = 64;   // at threads that might move, for each creation and each end
 constexpr std::uint8_t kLiteral = 0, kBalanced = 2;
 
@@ -49,7 +51,8 @@ struct Sitting {
   double load = 0;
   topology::CpuMask given;  // empty: not ours
   int kernel_id = 0;
-  State* of = nullptr;  // in whose list it is
+  State* of = nullptr;  // where it has its seat
+  bool listed = false;
   Sitting *before = nullptr, *next = nullptr;
 };
 
@@ -85,7 +88,7 @@ State* state = nullptr;  // of whoever is inside
 bool get_in() {
   for (int look = 0; look < kPatience; ++look) {
     if (!busy.exchange(true, std::memory_order_acquire)) return true;
-    if (look > 100) sched_yield();
+    if (look > kSpins) nanosleep(&kPause, nullptr);
   }
   return false;
 }
@@ -99,7 +102,7 @@ void stand_up(void* pointer) {
   if (get_in()) {
     if (state != nullptr && sitting->of == state) {
       state->btdm.leave(sitting->seat, sitting->set, sitting->load);
-      state->remove(sitting);
+      if (sitting->listed) state->remove(sitting);
       if (state->process == getpid()) map_again();
     }
     get_out();
@@ -191,7 +194,7 @@ const topology::CpuMask& State::cpus_of(policy::Seat seat) const {
 }
 
 void State::add(Sitting* sitting) {
-  sitting->of = this;
+  sitting->listed = true;
   sitting->next = first;
   if (first != nullptr) first->before = sitting;
   first = sitting;
@@ -391,6 +394,7 @@ void sit_down(const Placed& placed) {
   sitting->load = placed.load;
   if (placed.ours) sitting->given = placed.mask;
   sitting->kernel_id = static_cast<int>(syscall(SYS_gettid));
+  sitting->of = state;  // made before this thread was; another one only by a fork
   pthread_setspecific(all.key, sitting);
   if (!get_in()) return;
   if (state != nullptr && state->process == getpid()) state->add(sitting);
