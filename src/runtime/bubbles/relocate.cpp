@@ -48,7 +48,9 @@ bool move_and_wait(Migration& migration) {
 // Under the lock. A worker is bound by the thread that has planned; one of the program moves itself when it comes by.
 void bind_member(Member* member, PlaceId seat) {
   HEARTH_ASSERT(!live->placed_by_user, "a plan moves member %d, whom the user has placed", member->tid);
-  member->seat = seat;
+  // A primary thread is a member of the team around, too, and of those around that.
+  for (Member* each = member; each != nullptr && each->entity == member->entity; each = each->team->parent_member)
+    each->seat = seat;
   Thread* thread = member->seated.load(std::memory_order_acquire);  // pairs with the release in take_seat() (seats.cpp)
   const std::int32_t kernel_id = thread == nullptr ? 0 : std::int32_t{thread->kernel_id};
   if (kernel_id == 0 || thread->is_root || thread->bound_seat == seat) return;
