@@ -3,6 +3,7 @@
 The simulator is given the model without caches: none is kept from task to task, and what a task goes through more than
 once stays in a cache of its own, since a pretended task uses its blocks once.
 """
+import collections
 import json
 import re
 import statistics
@@ -96,15 +97,13 @@ def _row(results, said, benchmark, memory, compiler):
     title = f"interleaved; Hearth: {way}" if memory == "distributed" else TITLES[memory]
     by_best = f"{min(rivals) / statistics.median(ours):.2f} ×" if ours and rivals else "–"
     wanted = {"initial": "standard", "parallel": "", "distributed": way}[memory]
-    theirs = {"initial": "standard", "parallel": "", "distributed": "fine"}[memory]
+    interleaved = {"initial": "standard", "parallel": "", "distributed": "fine"}[memory]
     return [benchmark, title, compiler, *(_cell(by_way[way]) for way in forest.WAYS), by_best,
-            *_off(ours, simulated_ms.get(f"locality {wanted}")), *_off(by_way["stock"], simulated_ms.get(f"work-stealing {theirs}"))]
+            *_off(ours, simulated_ms.get(f"locality {wanted}")), *_off(by_way["stock"], simulated_ms.get(f"work-stealing {interleaved}"))]
 
 
 def page(results, said):
-    counts = {(one["benchmark"], one["memory"], one["compiler"], one["way"]): 0 for one in results}
-    for one in results:
-        counts[one["benchmark"], one["memory"], one["compiler"], one["way"]] += 1
+    counts = collections.Counter((one["benchmark"], one["memory"], one["compiler"], one["way"]) for one in results)
     text = [f"Milliseconds of the modelled machine: medians of {' or '.join(map(str, sorted(set(counts.values()))))} processes "
             "(smallest–largest).", "",
             "| benchmark | memory | build | stock runtime | best settings | Hearth | by best | simulator | off | simulator, stealing | off, stock |",

@@ -43,10 +43,7 @@ bool set_affinity(int kernel_id, const CpuMask& mask) {
   return sched_setaffinity(kernel_id, mask.bytes(), reinterpret_cast<const cpu_set_t*>(mask.words())) == 0;
 }
 
-bool visit(const CpuMask& cpus) {
-  const CpuMask own = current_affinity();
-  return set_affinity(0, cpus) && set_affinity(0, own);
-}
+bool visit(const CpuMask& cpus, const CpuMask& own) { return set_affinity(0, cpus) && set_affinity(0, own); }
 
 CpuMask current_affinity() { return affinity_of(0); }
 

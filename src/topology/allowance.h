@@ -26,9 +26,9 @@ CpuMask current_affinity();
 CpuMask affinity_of(int kernel_id);
 /// Narrows or widens the mask of a thread of this process; 0: the caller. False, with errno, when the kernel refuses.
 bool set_affinity(int kernel_id, const CpuMask& mask);
-/// The kernel moves the calling thread to one of `cpus`, which it is free to leave: its mask is as before when this returns.
-/// False, with errno, when the kernel refuses.
-bool visit(const CpuMask& cpus);
+/// The kernel moves the calling thread to one of `cpus`, which it is free to leave: its mask is `own`, as before, when this
+/// returns. False, with errno, when the kernel refuses.
+bool visit(const CpuMask& cpus, const CpuMask& own);
 
 /// The affinity mask that /proc/self/status tells (Cpus_allowed_list): for recorded trees.
 CpuMask recorded_affinity(const SystemRoot& root);

@@ -21,8 +21,8 @@ struct Group {
   void add(const Access& access) {
     where = access.where;
     bytes = access.bytes;
-    (access.write ? write : read) = (access.write ? write : read) == nullptr ? &access
-                                                                             : (access.write ? write : read);
+    const Access*& first = access.write ? write : read;
+    if (first == nullptr) first = &access;
     (access.write ? writes : reads) += access.frequency;
     most = std::max(most, access.frequency);
   }

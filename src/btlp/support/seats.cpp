@@ -108,7 +108,7 @@ void stand_up(void* pointer) {
     get_out();
     delete sitting;
   }
-  // Else it stays in the list: rather a few bytes than an end that waits.
+  // Else it stays, with its seat: rather a few bytes than an end that waits.
 }
 
 Settings* read_settings() {
@@ -206,21 +206,19 @@ void State::remove(Sitting* sitting) {
   if (first == sitting) first = sitting->next;
 }
 
-bool is_within(const topology::CpuMask& part, const topology::CpuMask& whole) { return (part & whole) == part; }
-
 /// Has somebody taken CPUs from the process (`taskset -ap`, a cpuset), or given them back? The mask of the main thread, which
 /// is never bound here, changes then; for a loss some thread that is bound must bear it out, as the program may just have
 /// bound its main thread.
 void see_process() {
   const topology::CpuMask now = topology::affinity_of(state->process);
   if (now.empty() || now == state->of_main) return;
-  const bool grown = is_within(state->of_main, now);
+  const bool grown = now.contains(state->of_main);
   bool borne_out = grown;
   int looks = kMostLooks;
   for (const Sitting* each = grown ? nullptr : state->first; each != nullptr && looks-- > 0; each = each->next) {
     if (each->given.empty()) continue;
     const topology::CpuMask its = topology::affinity_of(each->kernel_id);
-    if (!is_within(its, now)) {
+    if (!now.contains(its)) {
       state->of_main = now;
       return;
     }
@@ -231,7 +229,7 @@ void see_process() {
   state->some_closed = false;
   for (std::uint32_t unit = 0; unit < state->btdm.units(); ++unit) {
     const policy::Seat::Kind kind = state->balanced ? policy::Seat::domain : policy::Seat::core;
-    const bool reached = !(state->cpus_of({kind, unit}) & now).empty();
+    const bool reached = state->cpus_of({kind, unit}).intersects(now);
     const bool open = reached || (grown && state->btdm.is_open(unit));  // more CPUs close nothing
     state->btdm.open(unit, open);
     state->some_closed = state->some_closed || !open;
@@ -248,7 +246,7 @@ void map_again() {
     std::uint32_t unit = 0;
     if (each->given.empty() || !state->btdm.better(each->seat, each->set, unit)) continue;
     const topology::CpuMask now = topology::affinity_of(each->kernel_id);
-    const bool lost = (state->cpus_of(each->seat) & state->of_main).empty();
+    const bool lost = !state->cpus_of(each->seat).intersects(state->of_main);
     if (!(now == each->given) && !(lost && state->some_closed)) {
       each->given = {};  // the program has chosen for itself
       continue;
@@ -344,6 +342,15 @@ bool nothing_to_choose(bool balanced) {
          topology::share_one_cache(topology::SystemRoot(), topology::current_affinity());
 }
 
+Sitting sitting_of(const Placed& placed) {
+  Sitting sitting;
+  sitting.seat = placed.seat;
+  sitting.set = placed.set;
+  sitting.load = placed.load;
+  if (placed.ours) sitting.given = placed.mask;
+  return sitting;
+}
+
 }  // namespace
 
 bool is_on() { return !idle.load(std::memory_order_relaxed) && the_settings().how != Switch::off; }
@@ -388,11 +395,7 @@ Placed take_seat(hearth_btlp_site& site, bool fixed) {
 void sit_down(const Placed& placed) {
   const Settings& all = the_settings();
   if (!all.has_key || (placed.seat.kind == policy::Seat::anywhere && !placed.bind)) return;
-  auto* sitting = new Sitting;
-  sitting->seat = placed.seat;
-  sitting->set = placed.set;
-  sitting->load = placed.load;
-  if (placed.ours) sitting->given = placed.mask;
+  auto* sitting = new Sitting(sitting_of(placed));
   sitting->kernel_id = static_cast<int>(syscall(SYS_gettid));
   sitting->of = state;  // made before this thread was; another one only by a fork
   pthread_setspecific(all.key, sitting);
@@ -403,11 +406,7 @@ void sit_down(const Placed& placed) {
 
 void bind_behind(pthread_t thread, const Placed& placed) {
   if (get_in()) {
-    Sitting sitting;
-    sitting.seat = placed.seat;
-    sitting.set = placed.set;
-    sitting.load = placed.load;
-    if (placed.ours) sitting.given = placed.mask;
+    Sitting sitting = sitting_of(placed);
     auto at = state->behind.begin();
     while (at != state->behind.end() && pthread_equal(at->thread, thread) == 0) ++at;
     if (at == state->behind.end()) {

@@ -171,8 +171,9 @@ bool is_away_from(PlaceId seat) {
 // A thread of the program goes to its seat and is free to leave: its mask is as before when it returns.
 // What it has bound itself to holds.
 void move_root_to(PlaceId seat) {
-  const topology::CpuMask both = topology::current_affinity() & live->mask_of(seat);
-  if (!both.empty() && !topology::visit(both)) warn_of_refused(both);
+  const topology::CpuMask own = topology::current_affinity();
+  const topology::CpuMask both = own & live->mask_of(seat);
+  if (!both.empty() && !topology::visit(both, own)) warn_of_refused(both);
 }
 
 // The kernel may have moved it since the last region. Each time that it has to be fetched back, more regions pass before the

@@ -35,7 +35,7 @@ std::size_t rank_of(const topology::CpuMask& mask, std::int32_t cpu) {
 }
 
 // Refused, the kernel's choice stands.
-void visit_rank(const topology::CpuMask& mask, std::size_t rank) { topology::visit({mask.nth(rank)}); }
+void visit_rank(const topology::CpuMask& mask, std::size_t rank) { topology::visit({mask.nth(rank)}, mask); }
 
 }  // namespace
 

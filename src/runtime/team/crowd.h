@@ -12,7 +12,6 @@ namespace hearth::rt {
 
 struct Member;
 struct Team;
-struct Thread;
 
 /// Whether new workers of `team` begin as told above: every CPU has a thread.
 bool begins_in_crowd(const Team* team);

@@ -93,8 +93,8 @@ void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   tls_thread = self;
   self->kernel_id = static_cast<std::int32_t>(syscall(SYS_gettid));
-  const Member* first = self->hired_as.load(std::memory_order_acquire);  // pairs with the release in hire()
-  if (self->made_on >= 0 && first != nullptr) begin_in_crowd(first, self->made_on);
+  if (self->made_on >= 0)
+    begin_in_crowd(self->hired_as.load(std::memory_order_acquire), self->made_on);  // pairs with the release in hire()
   void* signal_stack = make_signal_stack();
   if (events::active()) events::thread_begin(self, ompt_thread_worker);
   for (;;) {
