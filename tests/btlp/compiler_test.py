@@ -47,6 +47,33 @@ int main(void) {{ long *n = calloc(1, 8); pthread_t t; {give} pthread_create(&t,
             self.run_it(CC, "-O2", "-c", "alone.c", "--explain=alone.json")
             self.assertEqual(self.explained("alone.json")["threads"][0]["class"], "unknown", give)
 
+    def test_data_under_keys_that_others_know(self):
+        """Another file may ask for it, or destroy it."""
+        for key, give, expected in (("extern pthread_key_t key;", "", "unknown"), ("static pthread_key_t key;", "", "autonomous"),
+                                    ("pthread_key_t key;", "", "unknown"), ("static pthread_key_t key;", "void *tell(void) { return &key; }", "unknown")):
+            self.write("alone.c", f"""#include <pthread.h>
+#include <stdlib.h>
+{key} {give}
+static void *work(void *p) {{ long *n = calloc(1, 8); pthread_setspecific(key, n); for (int i = 0; i < 100; i++) *n += i; return p; }}
+int main(void) {{ pthread_t t; pthread_key_create(&key, free); pthread_create(&t, 0, work, 0); pthread_join(t, 0); return 0; }}
+""")
+            self.run_it(CC, "-O2", "-c", "alone.c", "--explain=alone.json")
+            self.assertEqual(self.explained("alone.json")["threads"][0]["class"], expected, (key, give))
+
+    def test_a_destructor_that_is_not_known(self):
+        self.write("prog.c", """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_key_t key;
+static void *keeps(void *p) { long *n = calloc(1, 8); pthread_setspecific(key, n); for (int i = 0; i < 100; i++) *n += i; return p; }
+static void *plain(void *p) { long *n = calloc(1, 8); for (int i = 0; i < 100; i++) *n += i; free(n); return p; }
+int main(void) { pthread_t t; pthread_key_create(&key, (void (*)(void *))dlsym(RTLD_DEFAULT, "free"));
+  pthread_create(&t, 0, keeps, 0); pthread_join(t, 0); pthread_create(&t, 0, plain, 0); pthread_join(t, 0); return 0; }
+""")
+        self.run_it(CC, "-O1", "prog.c", "--explain=out.json", "-o", "prog")
+        self.assertEqual([each["class"] for each in self.explained()["threads"]], ["unknown", "autonomous"])
+
     def test_archives_and_one_command(self):
         self.write("two.c", TWO)
         self.write("work.c", WORK)

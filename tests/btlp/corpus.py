@@ -383,6 +383,51 @@ static void add(long n) {{ long *to = (long *)pthread_getspecific(key); pthread_
 ROUTINE first(void *p) {{ (void)p; pthread_setspecific(key, &shared); for (int i = 0; i < 1000; i++) add(i); RETURN; }}
 ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
 int main(void) {{ pthread_key_create(&key, 0); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "key_destructor": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static pthread_key_t key; static long shared;
+static void end(void *p) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *(long *)p += i; pthread_mutex_unlock(&m); }} }}
+ROUTINE first(void *p) {{ (void)p; pthread_setspecific(key, &shared); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ pthread_key_create(&key, end); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "tss_destructor": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static tss_t key; static long shared;
+static void end(void *p) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *(long *)p += i; pthread_mutex_unlock(&m); }} }}
+ROUTINE first(void *p) {{ (void)p; tss_set(key, &shared); thrd_exit(0); }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ tss_create(&key, end); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["c11"]),
+    "key_destructor_frees": ([T("first", A), T("second", A)], """
+struct own { int who; long sum; }; static pthread_key_t key;
+static void end(void *p) { struct own *o = (struct own *)p; printf("%d: %ld\\n", o->who, o->sum); free(p); }
+static void add(long n) { struct own *o = (struct own *)pthread_getspecific(key); o->sum += n; }
+ROUTINE first(void *p) { (void)p; struct own *o = (struct own *)calloc(1, sizeof *o); o->who = 1; pthread_setspecific(key, o); for (int i = 0; i < 100; i++) add(i); RETURN; }
+ROUTINE second(void *p) { (void)p; struct own *o = (struct own *)calloc(1, sizeof *o); o->who = 2; pthread_setspecific(key, o); for (int i = 0; i < 100; i++) add(-i); RETURN; }
+int main(void) { pthread_key_create(&key, end); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }"""),
+    "key_destructor_adds": ([T("work", S, A, shares=["work", "main"])], f"""
+{LOCK}static pthread_key_t key; static long total;
+static void end(void *p) {{ pthread_mutex_lock(&m); total += *(long *)p; pthread_mutex_unlock(&m); free(p); }}
+ROUTINE work(void *p) {{ (void)p; long *sum = (long *)calloc(1, sizeof *sum); pthread_setspecific(key, sum); for (int i = 0; i < 1000; i++) *sum += i * i % 7; RETURN; }}
+int main(void) {{ pthread_key_create(&key, end); HANDLES(t, 4); for (int i = 0; i < 4; i++) CREATE(t[i], work, 0); for (int i = 0; i < 4; i++) JOIN(t[i]); printf("%ld\\n", total); }}"""),
+    "key_destructor_sets_another": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static pthread_key_t early, late; static long shared; struct box {{ long *to; }};
+static void add(void *p) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *(long *)p += i; pthread_mutex_unlock(&m); }} }}
+static void open_it(void *p) {{ struct box *b = (struct box *)p; long *to = b->to; free(p); pthread_setspecific(late, to); }}
+static void (*const ends[2])(void *) = {{open_it, add}};
+ROUTINE first(void *p) {{ (void)p; struct box *b = (struct box *)malloc(sizeof *b); b->to = &shared; pthread_setspecific(early, b); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(int argc, char **argv) {{ (void)argv; pthread_key_create(&early, ends[argc - 1]); pthread_key_create(&late, ends[argc]);
+  HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "key_destructor_of_library": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static pthread_key_t key; static long shared;
+static void end(void *p) {{ (void)p; pthread_mutex_lock(&m); shared++; pthread_mutex_unlock(&m); }}
+ROUTINE first(void *p) {{ (void)p; pthread_setspecific(key, strdup("text")); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; pthread_mutex_lock(&m); shared--; pthread_mutex_unlock(&m); RETURN; }}
+int main(void) {{ pthread_key_t other; pthread_key_create(&other, free); pthread_key_create(&key, end); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "destructor_of_thread_local": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static long shared; struct adds {{ long *to = 0; ~adds() {{ for (int i = 0; to && i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} }} }};
+static thread_local adds mine;
+ROUTINE first(void *p) {{ (void)p; mine.to = &shared; RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
     "pointer_by_asprintf": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
 {LOCK}
 ROUTINE first(void *p) {{ char *s = (char *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); s[0] += i; pthread_mutex_unlock(&m); }} RETURN; }}

@@ -101,6 +101,7 @@ bool Walk::follow() {
     // By index: threads are found on the way.
     for (std::size_t node = 0; node < roots_.size(); ++node)
       for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
+    follow_destructors();
     const bool more_rest = memory_.close_rest();
     all_anew_ = false;
     if (memory_.grown() || grown_ || more_rest) continue;
@@ -123,6 +124,7 @@ void Walk::collect() {
     touches_.resize(roots_.size());
     for (std::size_t root = 0; root < roots_[node].size(); ++root) walk_thread(roots_[node][root]);
   }
+  touch_by_destructors();
   ++round_;
 }
 
@@ -306,7 +308,8 @@ std::set<int> Walk::open_objects() const {
   std::vector<int> from{memory_.unknown()};
   for (int object = 0; object < memory_.size(); ++object) {
     const Object& it = memory_[object];
-    if (it.kind == Kind::foreign || (it.kind == Kind::global && it.open && !is_library_object(it.name)))
+    if ((it.kind == Kind::foreign && under_keys_.count(object) == 0) ||
+        (it.kind == Kind::global && it.open && !is_library_object(it.name)))
       from.push_back(object);
   }
   std::set<int> found = memory_.behind(from);

@@ -163,7 +163,6 @@ class Walk {
   Pointers element(Context* context, llvm::Instruction* address);
   bool each_iteration(Context* context, llvm::Instruction* address, Pointers& result);
   Pointers fresh(Context* context, llvm::Instruction* allocation);
-  Pointer specific(Context* context);
   Pointers constant(const llvm::Value* value, int thread);
   Pointers new_constant(const llvm::Value* value, int thread);
   std::vector<llvm::Function*> functions_of_rest() const;
@@ -191,6 +190,14 @@ class Walk {
                llvm::Function* callable);
 
   void detach(Context* context, llvm::CallBase& call);
+
+  // walk_keys.cpp
+  Pointer specific(int thread);
+  bool call_keys(Context* context, llvm::CallBase& call, llvm::StringRef name);
+  Pointers under_key(Context* context, llvm::CallBase& call);
+  void add_destructors(Context* context, llvm::CallBase& call);
+  void follow_destructors();
+  void touch_by_destructors();
 
   // joinable.cpp
   std::string why_not_joinable(int number, bool detaching_attributes, bool handed_on) const;
@@ -222,6 +229,12 @@ class Walk {
   std::unordered_map<llvm::Function*, Body> bodies_;
   bool every_instruction_ = false;  // else the carriers
   bool collecting_ = false;
+  std::set<int> under_keys_;                  // the objects that stand for what threads have under their keys
+  std::vector<llvm::Function*> destructors_;  // of keys
+  llvm::CallBase* key_made_ = nullptr;        // where one of them was named
+  bool destructor_unknown_ = false;           // nobody knows which functions there are
+  std::map<std::pair<int, llvm::Function*>, Context*> endings_;  // by node: a destructor at its end
+  std::set<int> ended_by_exit_;  // nodes that call pthread_exit()
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;
   bool all_anew_ = true;  // else functions for which nothing is new are left out of a round

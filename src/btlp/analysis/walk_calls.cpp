@@ -177,11 +177,10 @@ bool Walk::call_known(Context* context, llvm::CallBase& call, llvm::StringRef na
     detach(context, call);
     return true;
   }
-  if ((name == "pthread_setspecific" || name == "tss_set") && call.arg_size() == 2) {
-    memory_.store(specific(context), value_of(context, call.getArgOperand(1)));
-    return true;
-  }
+  if (call_keys(context, call, name)) return true;
+  if (name == "thrd_exit") ended_by_exit_.insert(context->thread);
   if (name == "pthread_exit" && call.arg_size() == 1) {
+    ended_by_exit_.insert(context->thread);
     Context* root = context;
     while (root->parent != nullptr) root = root->parent;
     give_back(root, value_of(context, call.getArgOperand(0)));

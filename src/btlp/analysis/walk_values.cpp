@@ -168,11 +168,6 @@ Pointers Walk::fresh(Context* context, llvm::Instruction* allocation) {
   return result;
 }
 
-/// What the thread has under all its keys (pthread_setspecific).
-Pointer Walk::specific(Context* context) {
-  return Pointer{.object = memory_.foreign("data under keys of thread " + std::to_string(context->thread)), .hi = kUnbounded};
-}
-
 /// The second word of a pointer to a member function: how far the object that it is called for lies behind its own start.
 bool Walk::is_shift_of_this(const llvm::ExtractValueInst& extract, const Pointers& whole) const {
   const auto* pair = llvm::dyn_cast<llvm::StructType>(extract.getAggregateOperand()->getType());
@@ -199,7 +194,7 @@ Pointers Walk::returned_by(Context* context, llvm::CallBase* call) {
   if (!result.empty() || !call->getType()->isPointerTy()) return result;
   llvm::Function* callee = call->getCalledFunction();
   if (callee != nullptr && (callee->getName() == "pthread_getspecific" || callee->getName() == "tss_get"))
-    result.insert(memory_.load(specific(context), 8));
+    result.insert(under_key(context, *call));
   if (!result.empty()) return result;
   const bool outside = callee == nullptr || callee->isDeclaration();
   if (!outside) return result;

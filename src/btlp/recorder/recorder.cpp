@@ -5,6 +5,7 @@
 #include "btlp/recorder/recorder.h"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -45,13 +46,16 @@ alignas(Recording) unsigned char storage[sizeof(Recording)];
 Recording* the_recording = nullptr;  // under the mutex
 
 pid_t process = 0;
-pthread_key_t ending;  // its destructor is the end of a thread
+// Its destructor is the end of a thread. It comes again until the last round of destructors: the program's own keys are younger,
+// so their destructors run behind it in each.
+pthread_key_t ending;
 bool has_key = false;
 
 struct Own {
   std::uint32_t number = UINT32_MAX;
   std::uint32_t left = 0;  // accesses of this sample
   std::uint32_t inside = 0;
+  int endings = 0;  // rounds of its keys' destructors
 };
 __thread Own own __attribute__((tls_model("initial-exec")));
 
@@ -252,6 +256,7 @@ void begin_thread(std::uint32_t number) {
 }
 
 void end_thread() {
+  if (++own.endings < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(ending, &ending) == 0) return;
   const Inside all(true);
   hearth_record_on = 0;
   if (all && own.number != UINT32_MAX) all->threads[own.number].wanted = nullptr;
