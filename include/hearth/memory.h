@@ -162,8 +162,9 @@ typedef enum hearth_when {
 
 /* `who` will use these bytes: `access` is HEARTH_READ, HEARTH_WRITE or HEARTH_READ_WRITE, `passes` how often all of them
  * are gone through before the use changes (1 if nobody knows). Memory that is no area becomes one; of an area that is
- * larger, its whole pages in the range become one by themselves. Several may use the same bytes. The runtime puts
- * threads and memory beside each other when it next decides on places. A call that repeats what was said does nothing.
+ * larger, its whole pages in the range become one by themselves. Several may use the same bytes: each counts for its part
+ * of them, and the bytes move only to where all of their users are. The runtime puts threads and memory beside each other
+ * when it next decides on places. A call that repeats what was said does nothing.
  * EINVAL, ENOMEM. */
 int hearth_mem_attach(void* address, size_t size, int who, int access, double passes);
 /* `who` uses the area that holds `address` no more. EINVAL, ENOENT. */

@@ -123,11 +123,54 @@ AttachmentId BubbleTree::attach(EntityId owner, const Attachment& facts, const S
   attachments_[attachment].owner = owner;
   attachments_[attachment].next = entities_[owner].first_attachment;
   entities_[owner].first_attachment = attachment;
+  attachments_[attachment].next_sharer = attachments_[attachment].leader = attachment;
+  attachments_[attachment].users = 1;
   relocate(attachment, bytes);
   return attachment;
 }
 
+void BubbleTree::share(AttachmentId attachment, AttachmentId other) {
+  HEARTH_ASSERT(attachments_[attachment].next_sharer == attachment, "attachment %d shares memory already", attachment);
+  const AttachmentId leader = attachments_[other].leader;
+  attachments_[attachment].leader = leader;
+  attachments_[attachment].next_sharer = attachments_[leader].next_sharer;
+  attachments_[leader].next_sharer = attachment;
+  if (!owner_has_another(attachment)) ++attachments_[leader].users;
+  const std::uint64_t total = attachments_[attachment].total, all = attachments_[leader].total;
+  if (all == 0) return;
+  // What the leader knows may be newer: a plan has said so, and the pages are on their way.
+  const double part = static_cast<double>(total) / static_cast<double>(all);
+  Shares shares(room_.locations);
+  for (Location i = 0; i < room_.locations; ++i)
+    shares.add(i, static_cast<std::uint64_t>(static_cast<double>(bytes(leader)[i]) * part));
+  relocate(attachment, shares);
+}
+
+// An owner that reads and writes the same memory may say so in two attachments, and is one user.
+bool BubbleTree::owner_has_another(AttachmentId attachment) const {
+  bool any = false;
+  for_each_sharer(attachment, [&](AttachmentId each) {
+    any = any || (each != attachment && attachments_[each].owner == attachments_[attachment].owner);
+  });
+  return any;
+}
+
+void BubbleTree::stop_sharing(AttachmentId attachment) {
+  const AttachmentId next = attachments_[attachment].next_sharer;
+  if (next == attachment) return;
+  const std::int32_t users = BubbleTree::users(attachment) - (owner_has_another(attachment) ? 0 : 1);
+  const AttachmentId leader = leads(attachment) ? next : attachments_[attachment].leader;
+  AttachmentId last = attachment;
+  for_each_sharer(attachment, [&](AttachmentId each) {
+    attachments_[each].leader = leader;
+    last = each;
+  });
+  attachments_[last].next_sharer = next;
+  attachments_[leader].users = users;
+}
+
 void BubbleTree::detach(AttachmentId attachment) {
+  stop_sharing(attachment);
   AttachmentId* link = &entities_[attachments_[attachment].owner].first_attachment;
   while (*link != attachment) link = &attachments_[*link].next;
   *link = attachments_[attachment].next;
@@ -149,11 +192,13 @@ void BubbleTree::relocate(AttachmentId attachment, const Shares& bytes) {
 
 void BubbleTree::relocate(AttachmentId attachment, Location all_to) {
   HEARTH_ASSERT(all_to >= 0 && all_to < room_.locations, "location %d of %d", all_to, room_.locations);
-  std::uint64_t* const row = bytes_ + offset(attachment);
-  Attachment& facts = attachments_[attachment];
-  std::fill_n(row, room_.locations, 0);
-  row[all_to] = facts.total;
-  facts.where = facts.total != 0 ? std::uint64_t{1} << all_to : 0;
+  for_each_sharer(attachment, [&](AttachmentId each) {
+    std::uint64_t* const row = bytes_ + offset(each);
+    Attachment& facts = attachments_[each];
+    std::fill_n(row, room_.locations, 0);
+    row[all_to] = facts.total;
+    facts.where = facts.total != 0 ? std::uint64_t{1} << all_to : 0;
+  });
 }
 
 // What is attached to the entity itself.
@@ -164,7 +209,7 @@ void BubbleTree::add_own(EntityId entity) {
   std::fill_n(written, room_.locations, 0.F);
   for (AttachmentId a = entities_[entity].first_attachment; a != kNoAttachment; a = attachments_[a].next) {
     const Attachment& facts = attachments_[a];
-    const float times = facts.passes / static_cast<float>(std::max(facts.users, 1));
+    const float times = facts.passes / static_cast<float>(users(a));
     const auto access = static_cast<unsigned>(facts.access);
     const std::uint64_t* const row = bytes(a);
     for (std::uint64_t rest = facts.where; rest != 0; rest &= rest - 1) {

@@ -11,6 +11,9 @@
 //
 // Numbers of an entity by location are in rows, one float for each of locations(): bytes times how often each is used
 // (passes), divided by the users of the memory. Those of a bubble contain those of everything inside, after sum_up().
+//
+// Several entities may use the same memory: their attachments of it share() it, one of them leads, and what becomes of the
+// memory is said of that one.
 #pragma once
 
 #include <cstddef>
@@ -56,12 +59,13 @@ struct Attachment {
   EntityId owner = kNoEntity;
   AttachmentId next = kNoAttachment;  // of the same owner
   Access access = Access::read;
-  float passes = 1;        // how often each byte is read, written, or both, from one barrier to the next
-  std::int32_t users = 1;  // entities that share it: each counts for its part
-  bool movable = true;     // false: pinned, a mapped device, or the program has said so
-  std::uint64_t area = 0;  // the caller's name of it
-  /// Where its bytes are, as bits, and how many they are. BubbleTree keeps them; callers need not fill them in.
-  std::uint64_t where = 0;
+  float passes = 1;     // how often each byte is read, written, or both, from one barrier to the next
+  bool movable = true;  // false: pinned, a mapped device, or the program has said so
+  /// BubbleTree keeps the following; callers need not fill them in. Those that share memory are a ring.
+  AttachmentId next_sharer = kNoAttachment;
+  AttachmentId leader = kNoAttachment;
+  std::int32_t users = 1;   // of a leader: the entities that share it
+  std::uint64_t where = 0;  // its bytes, as bits, and how many they are
   std::uint64_t total = 0;
 };
 
@@ -93,7 +97,22 @@ class BubbleTree {
   void detach(AttachmentId attachment);
   /// The bytes have moved, or were touched for the first time.
   void relocate(AttachmentId attachment, const Shares& bytes);
+  /// With all that share it.
   void relocate(AttachmentId attachment, Location all_to);
+  /// `attachment`, which shares nothing yet, is the same memory as `other`, or most of it is: its bytes are where the other's
+  /// are, in the same parts.
+  void share(AttachmentId attachment, AttachmentId other);
+  bool leads(AttachmentId attachment) const { return attachments_[attachment].leader == attachment; }
+  std::int32_t users(AttachmentId attachment) const { return attachments_[attachments_[attachment].leader].users; }
+  /// Calls function(attachment) for it and all that share its memory.
+  template <class Function>
+  void for_each_sharer(AttachmentId attachment, Function&& function) const {
+    AttachmentId each = attachment;
+    do {
+      function(each);
+      each = attachments_[each].next_sharer;
+    } while (each != attachment);
+  }
 
   /// Loads, threads, and bytes read and written of each bubble from what is inside. Of the whole tree, or of one subtree and
   /// of the bubbles around it. To be called after changes and before anybody plans.
@@ -134,6 +153,8 @@ class BubbleTree {
   void link_before(EntityId entity, EntityId parent, EntityId next);
   void unlink(EntityId entity);
   void free_entity(EntityId entity);
+  bool owner_has_another(AttachmentId attachment) const;
+  void stop_sharing(AttachmentId attachment);
   void add_own(EntityId entity);
   void add_from_inside(EntityId bubble);
 

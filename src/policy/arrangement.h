@@ -32,6 +32,18 @@ inline Location location_of_owner(const Standing& s, EntityId owner, const Place
   return all;
 }
 
+/// The one location of all who use an attachment's memory, or share it; kUnknown: they are at several.
+inline Location location_of_users(const Standing& s, AttachmentId attachment, const PlaceId* place) {
+  Location all = kUnknown;
+  bool apart = false;
+  s.tree.for_each_sharer(attachment, [&](AttachmentId each) {
+    const Location here = location_of_owner(s, s.tree.attachment(each).owner, place);
+    apart = apart || here == kUnknown || (all != kUnknown && here != all);
+    all = here;
+  });
+  return apart ? kUnknown : all;
+}
+
 /// Locations with memory near one, itself too, as bits: those that are no farther than its nearest other.
 inline std::uint64_t neighbourhood(const CostModel& costs, Location here) {
   double nearest = 0;
@@ -56,14 +68,15 @@ class Targets {
  public:
   Targets(const Standing& standing, const Arrangement& then) : s_(standing), then_(then) {}
 
-  /// The locations that an attachment's bytes go to, as bits; 0: they stay.
+  /// The locations that an attachment's bytes go to, as bits; 0: they stay. Of those that share memory, where their leader goes.
   std::uint64_t of(AttachmentId attachment) {
+    attachment = s_.tree.attachment(attachment).leader;
     const Location target = then_.target[attachment];
     if (target >= 0) return std::uint64_t{1} << target;
     if (target == kStays) return 0;
     const Location here = target == kOverAll
                               ? kUnknown
-                              : location_of_owner(s_, s_.tree.attachment(attachment).owner, then_.place);
+                              : location_of_users(s_, attachment, then_.place);
     if (here == kUnknown) return s_.costs.memory_locations();
     if (near_[here] == 0) near_[here] = neighbourhood(s_.costs, here);
     return near_[here];

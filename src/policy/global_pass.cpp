@@ -42,7 +42,7 @@ bool weigh_by_hints(BubbleTree& tree, const PlaceId* place) {
       const Attachment& facts = tree.attachment(a);
       const double read = facts.access != placement::Access::write ? 1 : 0;
       const double written = facts.access != placement::Access::read ? double{BubbleTree::kWrittenWeight} : 0;
-      uses += (read + written) * bytes_of(tree, a) * part * double{facts.passes} / std::max(facts.users, 1);
+      uses += (read + written) * bytes_of(tree, a) * part * double{facts.passes} / tree.users(a);
     });
     all_known = all_known && (uses > 0 || place[e] == kNoPlace);
     // The part of a thread's in its bubbles is what it was until they are summed up again.

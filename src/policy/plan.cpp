@@ -122,11 +122,15 @@ class Search {
     bool moves = false, all_of_them = true;
     for (EntityId e = top_; e != kNoEntity; e = s_.tree.next_inside(e, top_)) {
       if (s_.tree[e].first_attachment == kNoAttachment) continue;
-      const Location here = location_of_owner(s_, e, place_);
-      if (here == kUnknown) continue;
+      const Location of_owner = location_of_owner(s_, e, place_);
       for (AttachmentId a = s_.tree[e].first_attachment; a != kNoAttachment; a = s_.tree.attachment(a).next) {
+        if (!s_.tree.leads(a)) continue;
+        const bool shared = s_.tree.users(a) > 1;
+        const Location here = shared ? location_of_users(s_, a, place_) : of_owner;
+        // Memory whose users are at several locations stays, or goes to all of them.
+        if (here == kUnknown && !(shared && way == Data::over_all)) continue;
         if (!may_move(a, here, spreads)) continue;
-        if (!is_wanted(a, way)) {
+        if (!is_wanted_by_any(a, way)) {
           all_of_them = false;
           continue;
         }
@@ -140,9 +144,18 @@ class Search {
 
   bool may_move(AttachmentId a, Location here, bool spreads) const {
     const Attachment& facts = s_.tree.attachment(a);
-    if (!facts.movable || facts.users > 1) return false;
+    if (!facts.movable) return false;
     const double sum = bytes_of(s_.tree, a);
     return spreads ? sum > 0 : sum > static_cast<double>(s_.tree.bytes(a)[here]);
+  }
+
+  bool is_wanted_by_any(AttachmentId a, Data way) const {
+    bool wanted = false, written = false;
+    s_.tree.for_each_sharer(a, [&](AttachmentId each) {
+      wanted = wanted || is_wanted(each, way);
+      written = written || is_written(s_.tree.attachment(each));
+    });
+    return wanted && !(way == Data::only_read && written);
   }
 
   bool is_wanted(AttachmentId a, Data way) const {

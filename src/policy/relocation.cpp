@@ -21,7 +21,7 @@ void run_pass(const Standing& s, const Arrangement& then, Targets& targets, Pass
     if (here == kUnknown) continue;
     for_each_use(tree, e, [&](AttachmentId a, double part) {
       const Attachment& facts = tree.attachment(a);
-      const double times = part * static_cast<double>(facts.passes) / std::max(facts.users, 1);
+      const double times = part * static_cast<double>(facts.passes) / tree.users(a);
       const auto use = [&](Location where, double bytes) {
         pass.use(here, where, reads(facts) ? bytes : 0, writes(facts) ? bytes : 0);
       };
@@ -48,7 +48,8 @@ std::uint64_t run_moves(const Standing& s, Mover mover, Targets& targets, PassTi
   for (EntityId e = BubbleTree::kRoot; e != kNoEntity; e = s.tree.next_inside(e, BubbleTree::kRoot)) {
     const bool is_member = mover == Mover::members && s.tree[e].is_thread;
     double alone = 0;
-    for (AttachmentId a = s.tree[e].first_attachment; a != kNoAttachment; a = s.tree.attachment(a).next)
+    for (AttachmentId a = s.tree[e].first_attachment; a != kNoAttachment; a = s.tree.attachment(a).next) {
+      if (!s.tree.leads(a)) continue;  // what moves is moved once
       for_each_move(s, a, 1, targets.of(a), [&](Location from, Location to, double bytes, std::uint64_t pages) {
         pages_of_all += pages;
         // The kernel copies on the CPU of who asked, at the new place.
@@ -59,8 +60,10 @@ std::uint64_t run_moves(const Standing& s, Mover mover, Targets& targets, PassTi
         else if (mover == Mover::owner || is_member)
           alone += s.costs.migrate_ns(from, to, pages);
       });
+    }
     if (is_member)
       for_each_use_of_bubbles(s.tree, e, [&](AttachmentId a, double part) {
+        if (!s.tree.leads(a)) return;
         for_each_move(s, a, part, targets.of(a), [&](Location from, Location to, double, std::uint64_t pages) {
           alone += s.costs.migrate_ns(from, to, pages);
         });

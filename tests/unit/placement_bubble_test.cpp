@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace hearth::placement {
@@ -31,7 +32,7 @@ TEST(BubbleTree, ABubbleHasTheLoadAndTheMemoryOfWhatIsInside) {
   const EntityId one = tree.add_thread(team), other = tree.add_thread(team);
   tree[other].load = 0.5F;
   tree.attach(one, {.access = Access::read, .passes = 3}, at(2, 1000));
-  tree.attach(other, {.access = Access::read_write, .users = 2}, at(1, 500));
+  tree.attach(other, {.access = Access::read_write}, at(1, 250));
   tree.attach(team, {.access = Access::write}, at(1, 50));
   tree.sum_up();
   for (const EntityId bubble : {team, BubbleTree::kRoot}) {
@@ -44,6 +45,41 @@ TEST(BubbleTree, ABubbleHasTheLoadAndTheMemoryOfWhatIsInside) {
   EXPECT_EQ(tree.favourite(team), 2);
   EXPECT_EQ(tree.favourite(other), 1);
   EXPECT_FLOAT_EQ(tree.weight(other), 250 + 1.7F * 250);
+}
+
+TEST(BubbleTree, EachOfThoseThatShareMemoryCountsForItsPart) {
+  Tree tree({.entities = 8, .attachments = 8, .locations = 4});
+  const EntityId team = tree.add_bubble(BubbleTree::kRoot);
+  const EntityId one = tree.add_thread(team), other = tree.add_thread(team), third = tree.add_thread(team);
+  const AttachmentId first = tree.attach(one, {.access = Access::read}, at(1, 600));
+  const AttachmentId second = tree.attach(other, {.access = Access::read}, at(1, 600));
+  const AttachmentId again = tree.attach(other, {.access = Access::write}, at(1, 600));
+  const AttachmentId last = tree.attach(third, {.access = Access::read}, at(2, 600));  // which is old: it has moved
+  for (const AttachmentId a : {second, again, last}) tree.share(a, first);
+  const auto expect = [&](int users, std::vector<AttachmentId> sharers) {
+    for (const AttachmentId a : sharers) {
+      EXPECT_EQ(tree.users(a), users);
+      std::vector<AttachmentId> seen;
+      tree.for_each_sharer(a, [&](AttachmentId each) { seen.push_back(each); });
+      std::sort(seen.begin(), seen.end());
+      EXPECT_EQ(seen, sharers);
+    }
+    EXPECT_EQ(std::count_if(sharers.begin(), sharers.end(), [&](AttachmentId a) { return tree.leads(a); }), 1);
+  };
+  expect(3, {first, second, again, last});
+  tree.sum_up();
+  EXPECT_EQ(tree.read(team)[1], 600);
+  EXPECT_EQ(tree.written(other)[1], 200);
+  tree.relocate(last, 3);
+  EXPECT_EQ(tree.bytes(first)[3], 600U);
+  tree.detach(again);
+  expect(3, {first, second, last});
+  tree.detach(first);
+  expect(2, {second, last});
+  tree.remove(third);
+  expect(1, {second});
+  tree.sum_up();
+  EXPECT_EQ(tree.read(other)[3], 600);
 }
 
 TEST(BubbleTree, ANestedTeamStandsWhereItsPrimaryThreadStood) {

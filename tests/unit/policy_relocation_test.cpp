@@ -251,17 +251,72 @@ TEST_F(Relocations, OfSeatedThreadsAndWithoutPoliciesOnlyMemoryMoves) {
   }
 }
 
-TEST_F(Relocations, PinnedAndSharedMemoryStays) {
+TEST_F(Relocations, PinnedMemoryStays) {
   Opteron bench;
   Program program(bench);
   twisted(program, 0);
-  for (placement::AttachmentId a = 0; a < 12; ++a) {
-    if (a % 2 == 0)
-      program.tree.attachment(a).movable = false;
-    else
-      program.tree.attachment(a).users = 2;
-  }
+  for (placement::AttachmentId a = 0; a < 12; ++a) program.tree.attachment(a).movable = false;
   EXPECT_EQ(plan(program, {.passes = 1000, .may_move_threads = false}).action, Action::stay);
+}
+
+// Two teams at two nodes use one vector, which is at a third one; a third team has its own there.
+TEST_F(Relocations, SharedMemoryGoesToNoneOfItsUsersAlone) {
+  Opteron bench;
+  Program program(bench);
+  std::vector<EntityId> teams;
+  for (const Location node : {0, 1, 3}) {
+    teams.push_back(program.team(4));
+    program.distribute("cache", teams.back(), bench.places.place_of_location(node));
+  }
+  const auto shared = program.give(teams[0], 4'000'000, 2);
+  program.tree.share(program.give(teams[1], 4'000'000, 2), shared);
+  program.give(teams[2], 4'000'000, 2);
+  const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
+  EXPECT_NE(planned.action, Action::stay);
+  EXPECT_TRUE(planned.target[0] == kStays || planned.target[0] == kOverAll) << planned.target[0];
+  EXPECT_EQ(planned.target[1], kStays);  // the leader's says it
+  EXPECT_NE(planned.target[2], kStays);
+}
+
+TEST_F(Relocations, SharedMemoryMovesOnceWhereAllOfItsUsersAre) {
+  Opteron bench;
+  Program program(bench);
+  for (Location node = 0; node < 4; ++node) {
+    const EntityId team = program.team(4);
+    program.distribute("cache", team, bench.places.place_of_location(node));
+    placement::AttachmentId first = placement::kNoAttachment;
+    for (EntityId e = program.tree[team].first_inside; e != kNoEntity; e = program.tree[e].next) {
+      const auto part = program.give(e, 4'000'000, (node + 1) % 4);
+      if (first == placement::kNoAttachment)
+        first = part;
+      else
+        program.tree.share(part, first);
+    }
+  }
+  const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
+  EXPECT_EQ(planned.action, Action::migrate_data);
+  for (Location node = 0; node < 4; ++node)
+    for (int user = 0; user < 4; ++user) EXPECT_EQ(planned.target[4 * node + user], user == 0 ? node : kStays);
+  EXPECT_EQ(planned.then.pages, 4 * bench.costs.pages(4'000'000));
+}
+
+// All nodes read one table that is at one of them: its memory cannot feed them, and all memories together can.
+TEST_F(Relocations, SharedMemoryIsSpreadWhereOneMemoryCannotFeedAll) {
+  Opteron bench;
+  Program program(bench);
+  placement::AttachmentId first = placement::kNoAttachment;
+  for (Location node = 0; node < 4; ++node) {
+    const EntityId team = program.team(4);
+    program.distribute("cache", team, bench.places.place_of_location(node));
+    const auto part = program.give(team, 64'000'000, 0);
+    if (first == placement::kNoAttachment)
+      first = part;
+    else
+      program.tree.share(part, first);
+  }
+  const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
+  EXPECT_EQ(planned.action, Action::spread_data);
+  EXPECT_EQ(planned.target, (std::vector<Location>{kOverAll, kStays, kStays, kStays}));
 }
 
 TEST_F(Relocations, OnlyWhatIsWorthItsPagesMoves) {

@@ -66,6 +66,21 @@ AttachmentId find(EntityId owner, ByteRange range, Access use) {
   return kNoAttachment;
 }
 
+// Of each other's bytes over half: one memory. Neighbours whose ranges overlap at their ends have their own.
+bool are_one_memory(ByteRange one, ByteRange other) {
+  const std::uint64_t both = memory::common(one, other).bytes();
+  return 2 * both > one.bytes() && 2 * both > other.bytes();
+}
+
+// Others may have said that they use it, too.
+void share_with_others(AttachmentId made) {
+  for (AttachmentId a = 0; a < live->tree.attachments(); ++a) {
+    if (a == made || live->hint[a].range.bytes() == 0 || !are_one_memory(live->hint[a].range, live->hint[made].range)) continue;
+    live->tree.share(made, a);
+    return;
+  }
+}
+
 void drop(AttachmentId attachment) {
   live->hint[attachment] = {};
   live->tree.detach(attachment);
@@ -83,6 +98,7 @@ int attach_to(const Owner& owner, ByteRange range, Access use, double passes, st
     const AttachmentId made = live->tree.attach(owner.entity, {.access = use}, shares);
     if (made == kNoAttachment) return ENOMEM;
     live->hint[made] = {.range = range, .passes = passes, .said = said};
+    share_with_others(made);
   }
   make_due(owner);
   return 0;
