@@ -63,6 +63,8 @@ const policy::MachineTables& machine_tables() {
 const Location* locations_near(Location from) { return machine_tables().near(from < 0 ? 0 : from); }
 
 bool several_locations() {
+  // Where threads are is asked whatever the policy: hearth_location(), and memory that is placed by the caller.
+  if (!settings().machine.empty() && has_several_locations()) memory::set_locator(pretended_location);
   if (check::on) return true;  // footprints are what it is about
   const policy::TaskPolicy& policy = *process.policy;
   if (policy.deals_here_always() || policy.one_queue()) return false;
@@ -70,7 +72,6 @@ bool several_locations() {
   if (const std::size_t all = topology::machine().locations.size(); all > placement::kMaxLocations)
     HEARTH_WARN_ONCE("this machine has %zu locations, and Hearth knows %d at most: tasks are dealt to these.",
                      all, placement::kMaxLocations);
-  if (topology::machine().pretended) memory::set_locator(pretended_location);
   return true;
 }
 
