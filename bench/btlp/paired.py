@@ -29,11 +29,20 @@ def side(values):
     return f"{stats.median(values):.3f} s ({low:.3f} to {high:.3f})"
 
 
-def measure(without, with_, rounds, tell=lambda done: None, seed=1):
-    """without(), with_(): run once and return seconds, or None for 'take the time yourself'. One round more warms up."""
+def measure(without, with_, rounds, tell=lambda done: None, seed=1, is_enough=lambda times: True, most_seconds=0):
+    """without(), with_(): run once and return seconds, or None for 'take the time yourself'. One round more warms up.
+
+    Where the rounds are not enough there are as many again, and so on, unless all together would take over most_seconds.
+    """
     generator = random.Random(seed)
     times = {0: [], 1: []}
-    for number in range(rounds + 1):
+    began = time.monotonic()
+    number, last = 0, rounds
+    while True:
+        if number > last:
+            if 2 * (time.monotonic() - began) > most_seconds or is_enough(Times(times[0], times[1])):
+                break
+            last *= 2
         order = [0, 1]
         generator.shuffle(order)
         for which in order:
@@ -43,4 +52,5 @@ def measure(without, with_, rounds, tell=lambda done: None, seed=1):
             if number > 0:
                 times[which].append(seconds)
         tell(number)
+        number += 1
     return Times(times[0], times[1])

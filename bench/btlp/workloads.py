@@ -30,6 +30,19 @@ def compresses(binary, arguments, data, environment=None):
     return once
 
 
+def wait_for(server, port):
+    """Until the server answers; on a busy machine one with many threads takes its time."""
+    until = time.monotonic() + LIMIT
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError as problem:
+            if server.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"memcached does not answer: {problem}") from problem
+            time.sleep(0.02)
+
+
 def serves(binary, threads, environment=None, requests=120, batch=1000):
     """memcached: four clients that ask for keys in batches, so that the server has the work; the server's start is not timed."""
     def client(port, failures):
@@ -55,12 +68,7 @@ def serves(binary, threads, environment=None, requests=120, batch=1000):
         server = subprocess.Popen([binary, "-p", str(port), "-U", "0", "-l", "127.0.0.1", "-t", str(threads), "-u", "root"],
                                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            for _ in range(500):
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    time.sleep(0.02)
+            wait_for(server, port)
             failures = []
             clients = [threading.Thread(target=client, args=(port, failures)) for _ in range(4)]
             begin = time.monotonic()
