@@ -1,6 +1,6 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive fuzzers install clean setup
+.PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive policies fuzzers install clean setup
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -61,6 +61,10 @@ papers: setup
 adaptive: setup
 	@tools/build $(PRESET) -DHEARTH_BENCH=ON $(CMAKE_ARGS) -j$(JOBS) --target adaptive
 	@bench/adaptive/run --program $(BUILD)/bin/adaptive $(ADAPTIVE_ARGS)
+
+policies: setup
+	@tools/build $(PRESET) -DHEARTH_BENCH=ON $(CMAKE_ARGS) -j$(JOBS) --target policies
+	@bench/policies/run --program $(BUILD)/bin/policies $(POLICIES_ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

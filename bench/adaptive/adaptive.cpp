@@ -11,8 +11,6 @@
 #include <cstring>
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,14 +19,13 @@
 #include <nlohmann/json.hpp>
 
 #include "adaptive/cases.h"
-#include "papers/progress.h"
+#include "adaptive/study.h"
 #include "policy/policies.h"
 #include "sim/study/advice.h"
 #include "sim/engine/engine.h"
 #include "sim/workload/generators.h"
 #include "sim/study/search.h"
 #include "sim/study/sweep.h"
-#include "topology/model.h"
 
 namespace hearth::adaptive {
 namespace {
@@ -44,12 +41,6 @@ struct Arguments {
   bool search = true;
   std::uint32_t draws = 7;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-};
-
-struct Model {
-  topology::Machine machine;
-  sim::Parameters parameters;
-  std::vector<sim::Parameters> draws;
 };
 
 /// A combination of policy and distribution.
@@ -77,7 +68,7 @@ struct Case {
   std::string_view set;
   std::string machine;
   std::string program;
-  const Model* model = nullptr;
+  const study::Model* model = nullptr;
   sim::Workload workload;
   std::vector<Kind> advice;
   sim::Searched search, search_of_both;
@@ -107,28 +98,10 @@ std::vector<Way> all_ways(const Arguments& arguments) {
   std::exit(1);
 }
 
-const Model& model_named(const std::string& name, const Arguments& arguments) {
-  static std::map<std::string, Model> loaded;
-  const auto [entry, is_new] = loaded.try_emplace(name);
-  Model& model = entry->second;
-  if (!is_new) return model;
-  const std::string path = fmt::format("{}/{}.toml", arguments.models, name);
-  topology::LoadedMachine machine = topology::load_model(path);
-  if (!machine.ok()) fail(machine.error);
-  model.machine = std::move(machine.machine);
-  sim::LoadedParameters parameters = sim::load_parameters(path, model.machine);
-  if (!parameters.ok()) fail(parameters.error());
-  model.parameters = std::move(parameters.parameters);
-  for (const std::vector<double>& unit :
-       sim::latin_hypercube(model.parameters.ranges().size(), arguments.draws, 1))
-    model.draws.push_back(model.parameters.drawn(unit));
-  return model;
-}
-
 Case make_case(std::string_view set, std::string_view machine, std::string_view generator,
-               const std::string& setting, const Arguments& arguments) {
+               const std::string& setting, study::Models& models) {
   Case made{set, std::string(machine), fmt::format("{} {}", generator, setting), {}, {}, {}, {}, {}, {}, {}};
-  made.model = &model_named(made.machine, arguments);
+  made.model = &models.named(made.machine);
   sim::Generated generated = sim::generate(*sim::find_generator(generator), {setting});
   if (!generated.ok()) fail(fmt::format("{}: {}", made.program, generated.error));
   made.workload = std::move(generated.workload);
@@ -148,7 +121,7 @@ sim::Searched searched(const Case& one, std::vector<const policy::TaskPolicy*> p
   return sim::search(request);
 }
 
-std::vector<Case> all_cases(const Arguments& arguments) {
+std::vector<Case> all_cases(const Arguments& arguments, study::Models& models) {
   std::vector<Case> cases;
   const auto wanted = [&](std::string_view set) {
     return arguments.only.empty() ? set != "tuning" && set != "tiny" : arguments.only == set;
@@ -158,7 +131,7 @@ std::vector<Case> all_cases(const Arguments& arguments) {
     for (const Cases& some : all)
       for (std::uint32_t i = 0; i < some.count; ++i)
         cases.push_back(
-            make_case(set, some.machine, "random", fmt::format("seed={}", some.first_seed + i), arguments));
+            make_case(set, some.machine, "random", fmt::format("seed={}", some.first_seed + i), models));
   };
   add("tuning", kTuning);
   add("reporting", kReporting);
@@ -166,31 +139,12 @@ std::vector<Case> all_cases(const Arguments& arguments) {
   add("tiny", kTiny);
   if (wanted("benchmarks"))
     for (const std::string_view name : kBenchmarks)
-      cases.push_back(make_case("benchmarks", kBenchmarkMachine, name, "inputs=paper", arguments));
+      cases.push_back(make_case("benchmarks", kBenchmarkMachine, name, "inputs=paper", models));
   return cases;
 }
 
-/// Calls `run` with each number below `count` once, on all threads.
-template <class Run>
-void run_all(const char* what, std::size_t count, const Arguments& arguments, Run run) {
-  papers::Progress progress(what, count);
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (;;) {
-      const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed);
-      if (mine >= count) return;
-      run(mine);
-      progress.one_more();
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned thread = 1; thread < arguments.threads; ++thread) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
-}
-
 void advise_all(std::vector<Case>& cases, const Arguments& arguments) {
-  run_all(arguments.search ? "adaptive: searching" : "adaptive: advising", cases.size(), arguments,
+  study::run_all(arguments.search ? "adaptive: searching" : "adaptive: advising", cases.size(), arguments.threads,
           [&](std::size_t index) {
             Case& one = cases[index];
             one.advice = sim::advise(one.workload, one.model->machine, one.model->parameters, {});
@@ -205,7 +159,7 @@ void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const 
   for (Case& one : cases)
     one.ms = one.local = std::vector<std::vector<double>>(ways.size(), std::vector<double>(arguments.draws));
   const std::size_t per_case = ways.size() * arguments.draws;
-  run_all("adaptive", cases.size() * per_case, arguments, [&](std::size_t mine) {
+  study::run_all("adaptive", cases.size() * per_case, arguments.threads, [&](std::size_t mine) {
     Case& one = cases[mine / per_case];
     const std::size_t index = mine % ways.size(), draw = mine % per_case / ways.size();
     const Way& way = ways[index];
@@ -225,9 +179,6 @@ void simulate_all(std::vector<Case>& cases, const std::vector<Way>& ways, const 
     one.local[index][draw] = result.local_share();
   });
 }
-
-// Five digits: no more mean anything, and the file stays readable.
-double rounded(double number) { return std::stod(fmt::format("{:.5g}", number)); }
 
 // What makes programs differ, for who wants to know why a case comes out as it does.
 Json properties_of(const sim::Workload& workload) {
@@ -249,9 +200,9 @@ Json properties_of(const sim::Workload& workload) {
   return {{"shape", workload.kinds.back()},
           {"tasks", workload.tasks.size() - 1},
           {"regions", workload.regions.size()},
-          {"mib", rounded(static_cast<double>(bytes) / (1 << 20))},
-          {"cycles_per_line", rounded(touched > 0 ? cycles / (touched / 64) : 0)},
-          {"declared", rounded(static_cast<double>(declared) / static_cast<double>(workload.works.size()))},
+          {"mib", study::rounded(static_cast<double>(bytes) / (1 << 20))},
+          {"cycles_per_line", study::rounded(touched > 0 ? cycles / (touched / 64) : 0)},
+          {"declared", study::rounded(static_cast<double>(declared) / static_cast<double>(workload.works.size()))},
           {"first_touch", kTouches[static_cast<std::size_t>(workload.regions.front().first_touch)]}};
 }
 
@@ -259,8 +210,8 @@ Json json_of(const Case& one, const std::vector<Way>& ways) {
   Json runs = Json::object();
   for (std::size_t way = 0; way < ways.size(); ++way) {
     Json ms = Json::array();
-    for (const double value : one.ms[way]) ms.push_back(rounded(value));
-    runs[ways[way].name()] = {{"ms", std::move(ms)}, {"local", rounded(sim::band_of(one.local[way]).median)}};
+    for (const double value : one.ms[way]) ms.push_back(study::rounded(value));
+    runs[ways[way].name()] = {{"ms", std::move(ms)}, {"local", study::rounded(sim::band_of(one.local[way]).median)}};
   }
   return {{"set", one.set},
           {"machine", one.machine},
@@ -314,7 +265,8 @@ Arguments parse(int count, char** words) {
 
 int run(int count, char** words) {
   const Arguments arguments = parse(count, words);
-  std::vector<Case> cases = all_cases(arguments);
+  study::Models models("adaptive", arguments.models, arguments.draws);
+  std::vector<Case> cases = all_cases(arguments, models);
   if (cases.empty()) usage(fmt::format("--only {}: there is no such set", arguments.only));
   const std::vector<Way> ways = all_ways(arguments);
   advise_all(cases, arguments);
