@@ -428,6 +428,79 @@ static thread_local adds mine;
 ROUTINE first(void *p) {{ (void)p; mine.to = &shared; RETURN; }}
 ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
 int main(void) {{ HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
+    "library_keeps_pointer": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <search.h>
+{LOCK}static long shared; static char name[] = "one";
+ROUTINE first(void *p) {{ (void)p; ENTRY e = {{name, 0}}; long *to = (long *)hsearch(e, FIND)->data;
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ hcreate(10); ENTRY e = {{name, &shared}}; hsearch(e, ENTER);
+  HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "library_keeps_both": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <search.h>
+{LOCK}struct box {{ long n, *to; }}; static long shared; static struct box box; static char name[] = "one";
+static struct box *found(void) {{ ENTRY e = {{name, 0}}; return (struct box *)hsearch(e, FIND)->data; }}
+ROUTINE first(void *p) {{ (void)p; struct box *b = found(); for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *b->to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; struct box *b = found(); for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *b->to -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ hcreate(10); box.to = &shared; ENTRY e = {{name, &box}}; hsearch(e, ENTER);
+  HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "library_keeps_in_a_tree": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <search.h>
+{LOCK}struct item {{ int key; long *to; }}; static struct item one; static void *root; static long shared;
+static int order(const void *a, const void *b) {{ return *(const int *)a - *(const int *)b; }}
+static long *find(int key) {{ struct item **at = (struct item **)tfind(&key, &root, order); return (*at)->to; }}
+ROUTINE first(void *p) {{ (void)p; long *to = find(1); for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ one.key = 1; one.to = &shared; tsearch(&one, &root, order); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "library_walks_a_tree": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <search.h>
+{LOCK}struct item {{ int key; long *to; }}; static struct item one; static void *root; static long shared;
+static int order(const void *a, const void *b) {{ return *(const int *)a - *(const int *)b; }}
+static void add(const void *at, VISIT when, int depth) {{ (void)depth; if (when != leaf) return;
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *(*(struct item *const *)at)->to += i; pthread_mutex_unlock(&m); }} }}
+ROUTINE first(void *p) {{ (void)p; twalk(root, add); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ one.key = 1; one.to = &shared; tsearch(&one, &root, order); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "library_keeps_function": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <obstack.h>
+{LOCK}static struct obstack heap; static long shared;
+static void *take(size_t bytes) {{ for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared += i; pthread_mutex_unlock(&m); }} return malloc(bytes); }}
+#define obstack_chunk_alloc take
+#define obstack_chunk_free free
+ROUTINE first(void *p) {{ (void)p; obstack_blank(&heap, 100000); RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ obstack_init(&heap); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "library_in_each_thread": ([T("first", A), T("second", A)], """
+#include <search.h>
+static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static void grow(int from) { void *root = 0; for (int i = 0; i < 4; i++) { int *n = (int *)malloc(sizeof *n); *n = from * i; if (*(int **)tsearch(n, &root, order) != n) free(n); }
+  while (root != 0) { int *n = *(int **)root; tdelete(n, &root, order); printf("%d\\n", *n); free(n); } }
+ROUTINE first(void *p) { (void)p; grow(3); RETURN; }
+ROUTINE second(void *p) { (void)p; grow(5); RETURN; }
+int main(void) { HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }"""),
+    "pointer_behind_a_number": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static char text[] = "12;", *end;
+ROUTINE first(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *end += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); text[2] -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ strtol(text, &end, 10); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointer_by_strtok": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static char text[] = "one two three", *word, *other, *save;
+ROUTINE first(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *word += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *other -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ strtok_r(text, " ", &save); word = strtok_r(0, " ", &save); text[3] = ' '; text[7] = ' '; strtok(text, " "); other = strtok(0, " ");
+  HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointers_in_a_map": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <map>
+{LOCK}static long shared; static std::map<int, long *> *places;
+ROUTINE first(void *p) {{ (void)p; long *to = 0; for (auto &each : *places) to = each.second; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ places = new std::map<int, long *>; (*places)[1] = &shared; HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
+    "pointers_in_a_list": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <list>
+{LOCK}static long shared; static std::list<long *> *places;
+ROUTINE first(void *p) {{ (void)p; long *to = *++places->begin(); for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ static long other; places = new std::list<long *>; places->push_back(&other); places->push_back(&shared); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
     "pointer_by_asprintf": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
 {LOCK}
 ROUTINE first(void *p) {{ char *s = (char *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); s[0] += i; pthread_mutex_unlock(&m); }} RETURN; }}
@@ -470,7 +543,10 @@ static void use(std::atomic<int> &turn) { int s = 0; for (int i = 0; i < 100; i+
 int main() { std::atomic<int> turn{0}; std::THREAD a(fill, std::ref(turn)); std::THREAD b(use, std::ref(turn)); a.join(); b.join(); }""", ["std", "jthread"]),
 }
 
-COMMON = """#include <errno.h>
+COMMON = """#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -107,13 +107,101 @@ constexpr const char* kLibc[] = {"__errno_location",
                                  "fstat",
                                  "posix_memalign",
                                  "aligned_alloc",
-                                 "eventfd"};
+                                 "eventfd",
+                                 "mmap",
+                                 "mmap64",
+                                 "munmap",
+                                 "madvise",
+                                 "mprotect",
+                                 "fcntl",
+                                 "fcntl64",
+                                 "ioctl",
+                                 "listen",
+                                 "socket",
+                                 "socketpair",
+                                 "connect",
+                                 "shutdown",
+                                 "setsockopt",
+                                 "getsockopt",
+                                 "getsockname",
+                                 "recvfrom",
+                                 "sendto",
+                                 "sigemptyset",
+                                 "sigfillset",
+                                 "sigaddset",
+                                 "sigdelset",
+                                 "sigprocmask",
+                                 "sigwait",
+                                 "kill",
+                                 "waitpid",
+                                 "getrlimit",
+                                 "setrlimit",
+                                 "localtime_r",
+                                 "gmtime_r",
+                                 "strerror_r",
+                                 "__xpg_strerror_r",
+                                 "dup",
+                                 "dup2",
+                                 "getuid",
+                                 "geteuid",
+                                 "sched_setaffinity",
+                                 "sched_getaffinity",
+                                 "ppoll",
+                                 "epoll_create",
+                                 "epoll_create1",
+                                 "epoll_pwait",
+                                 "inet_ntop",
+                                 "inet_pton",
+                                 "setlocale",
+                                 "nl_langinfo",
+                                 "gettext",
+                                 "dcgettext",
+                                 "dlsym",
+                                 "dlopen",
+                                 "dlerror",
+                                 "signal",
+                                 "atexit",
+                                 "qsort_r",
+                                 "accept4",
+                                 "getpeername",
+                                 "getpwnam",
+                                 "getgrnam",
+                                 "gai_strerror",
+                                 "freeaddrinfo",
+                                 "msync",
+                                 "mlockall",
+                                 "raise",
+                                 "setgid",
+                                 "setuid",
+                                 "setgroups",
+                                 "setsid",
+                                 "fork",
+                                 "chdir",
+                                 "fchmod",
+                                 "fchown",
+                                 "utimensat",
+                                 "futimens",
+                                 "frexpl",
+                                 "ldexpl",
+                                 "sigpending",
+                                 "sigsuspend",
+                                 "sigismember",
+                                 "setbuf",
+                                 "setvbuf"};
 constexpr const char* kPrints[] = {"printf",       "fprintf",       "puts",     "fputs",  "putchar", "fputc",
                                    "putc",         "vprintf",       "vfprintf", "perror", "fflush",  "fwrite",
                                    "__printf_chk", "__fprintf_chk", "dprintf",  "write",  "send",    "syslog"};
 
 constexpr const char* kCallsBack[] = {"qsort", "bsearch", "atexit", "signal", "sigaction", "pthread_once", "pthread_atfork",
                                      "pthread_key_create", "call_once", "tss_create", "__cxa_atexit"};
+
+// They touch what their arguments lead to over many pointers, and keep nothing.
+constexpr const char* kGoesDeep[] = {"sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "readv", "writev", "preadv", "pwritev"};
+constexpr const char* kKeepsWithin[] = {"tsearch", "tfind", "tdelete", "twalk", "twalk_r", "tdestroy", "lsearch", "lfind", "insque",
+                                        "remque", "hsearch_r", "strsep", "iconv", "_obstack_begin", "_obstack_newchunk",
+                                        "_obstack_begin_1", "obstack_free", "_obstack_free", "ftw", "nftw", "getsubopt", "glob"};
+constexpr const char* kCxxPrefixes[] = {"_ZNSt", "_ZNKSt", "_ZSt",  "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_ZNSd",
+                                        "_ZNKSo", "_ZNKSi", "_Zn", "_Zd", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "__dynamic_cast"};
 
 template <std::size_t count>
 bool among(const char* const (&words)[count], llvm::StringRef name) {
@@ -138,6 +226,19 @@ bool is_silent(llvm::StringRef name) {
 bool is_libc(llvm::StringRef name) {
   llvm::LibFunc which;
   return library().getLibFunc(name, which) || name.starts_with("__isoc") || among(kLibc, name);
+}
+
+bool is_other_code(llvm::StringRef name) {
+  for (const char* prefix : kCxxPrefixes)
+    if (name.starts_with(prefix)) return false;
+  return !is_silent(name) && !is_libc(name) && !keeps_within(name) && !among(kGoesDeep, name) && block_given_at(name) < 0;
+}
+
+bool keeps_within(llvm::StringRef name) { return among(kKeepsWithin, name); }
+
+int links_at(llvm::StringRef name) {
+  if (name.starts_with("_ZSt") && name.contains("_Rb_tree_")) return 8;  // behind the colour
+  return name.starts_with("_ZNSt8__detail15_List_node_base") ? 0 : -1;
 }
 
 bool calls_back(llvm::StringRef name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include <llvm/IR/Constants.h>
@@ -30,6 +31,8 @@ Memory::Memory(const llvm::DataLayout& layout) : layout_(layout) {
   Object rest;
   rest.kind = Kind::rest;
   rest.name = "one of many objects";
+  add(rest);
+  rest.name = "what a library was given";
   add(rest);
   Rest::begin();
 }
@@ -126,7 +129,7 @@ void Memory::add_cell(const Pointer& where, const Pointers& what) {
 
 void Memory::store(const Pointer& where, const Pointers& what) {
   if (what.empty() || objects_[where.object].kind == Kind::function) return;
-  if (where.object == unknown() || where.object == Rest::kRest) return add_cell(where.anywhere(), what);
+  if (where.object == unknown() || Rest::stands(where.object)) return add_cell(where.anywhere(), what);
   const Contents& contents = contents_[where.object];
   const bool full = contents.cells.size() >= kMostCells && contents.cell_of.count(where) == 0;
   add_cell(full ? where.anywhere() : where, what);
@@ -150,13 +153,14 @@ Pointers Memory::look(const Pointer& where, std::int64_t bytes) const {
       result.insert(read);
     }
   }
-  if (Rest::has(where.object))
-    for (const Cell& cell : contents_[Rest::kRest].cells) result.insert(cell.what);
+  for (const int stand_in : Rest::kBoth)
+    if (Rest::has(where.object, stand_in))
+      for (const Cell& cell : contents_[stand_in].cells) result.insert(cell.what);
   return result;
 }
 
 Pointers Memory::load(const Pointer& where, std::int64_t bytes) const {
-  if (where.object == unknown() || where.object == Rest::kRest) {
+  if (where.object == unknown() || Rest::stands(where.object)) {
     Pointers result;
     result.insert(where.anywhere());
     return result;
@@ -192,7 +196,7 @@ void Memory::copy(const Pointer& to, const Pointer& from) {
   std::uint64_t& copied = copied_[from][to];
   if (copied == version) return;
   copied = version;
-  if (from.object == Rest::kRest || Rest::has(from.object)) store(to.anywhere(), load(from.anywhere(), 1));
+  if (Rest::stands(from.object) || Rest::has(from.object)) store(to.anywhere(), load(from.anywhere(), 1));
   const std::vector<Cell> cells = contents_[from.object].cells;  // `to` may be the same object
   for (const Cell& cell : cells) {
     Pointer where = to;
@@ -217,8 +221,12 @@ Pointers Memory::reachable(const Pointers& from) const {
   Pointers result;
   std::vector<int> todo;
   std::vector<bool> seen(objects_.size(), false);
+  std::unordered_set<std::uint64_t> looked_at;  // sets: many cells have the same
+  bool full = false;                            // the result has the stand-in for the rest
   const auto visit = [&](const Pointers& pointers, bool first) {
+    if (!first && !looked_at.insert(pointers.stamp()).second) return;
     for (const Pointer& pointer : pointers) {
+      if (full && Rest::has(pointer.object, Rest::kRest)) continue;  // and so is all behind it
       const bool again = seen[pointer.object];
       seen[pointer.object] = true;
       if (!again) todo.push_back(pointer.object);
@@ -226,6 +234,7 @@ Pointers Memory::reachable(const Pointers& from) const {
         result.insert(pointer.anywhere());
       else if (!again)
         result.insert(pointer.anywhere().without_loop());
+      full = full || std::find(result.begin(), result.end(), Rest::pointer()) != result.end();
     }
   };
   visit(from, true);
@@ -233,8 +242,9 @@ Pointers Memory::reachable(const Pointers& from) const {
     const int object = todo.back();
     todo.pop_back();
     for (const Cell& cell : contents_[object].cells) visit(cell.what, false);
-    if (Rest::has(object))
-      for (const Cell& cell : contents_[Rest::kRest].cells) visit(cell.what, false);
+    for (const int stand_in : Rest::kBoth)
+      if (Rest::has(object, stand_in))
+        for (const Cell& cell : contents_[stand_in].cells) visit(cell.what, false);
   }
   known = {version, result};
   return result;
@@ -249,11 +259,12 @@ std::set<int> Memory::behind(const std::vector<int>& from) const {
     const auto reach = [&](int next) {
       if (found.insert(next).second) todo.push_back(next);
     };
-    for (const int holder : {object, Rest::has(object) ? Rest::kRest : object})
-      for (const Cell& cell : contents_[holder].cells)
-        for (const Pointer& pointer : cell.what) reach(pointer.object);
-    if (object == Rest::kRest)
-      for (const int other : Rest::objects()) reach(other);
+    for (const int holder : {object, Rest::kRest, Rest::kKept})
+      if (holder == object || Rest::has(object, holder))
+        for (const Cell& cell : contents_[holder].cells)
+          for (const Pointer& pointer : cell.what) reach(pointer.object);
+    if (Rest::stands(object))
+      for (const int other : Rest::objects(object)) reach(other);
   }
   return found;
 }
@@ -265,18 +276,34 @@ std::uint64_t Memory::version_of(const Pointers& pointers) const {
 }
 
 std::uint64_t Memory::version_of(int object) const {
-  return objects_[object].version + (Rest::has(object) ? objects_[Rest::kRest].version + 1 : 0);
+  std::uint64_t version = objects_[object].version;
+  for (const int stand_in : Rest::kBoth)
+    if (Rest::has(object, stand_in)) version += objects_[stand_in].version + 1;
+  return version;
 }
 
 bool Memory::close_rest() {
-  const std::vector<int>& rest = Rest::objects();
-  for (std::size_t n = 0; n < rest.size(); ++n)  // more come on the way
-    for (const Cell& cell : contents_[rest[n]].cells)
-      for (const Pointer& pointer : cell.what) Rest::add(pointer.object);
-  if (!rest.empty())
-    for (const Cell& cell : contents_[Rest::kRest].cells)
-      for (const Pointer& pointer : cell.what) Rest::add(pointer.object);
-  return std::exchange(rest_, rest.size()) != rest.size();
+  const auto all = [] { return Rest::objects(Rest::kRest).size() + Rest::objects(Rest::kKept).size(); };
+  for (std::size_t before = 0; std::exchange(before, all()) != all();)
+    for (const int stand_in : Rest::kBoth) {
+      // Where one stand-in is among the other's objects, so are its own.
+      const auto take = [&](const Pointer& pointer) {
+        if (Rest::stands(pointer.object) && pointer.object != stand_in)
+          for (std::size_t n = 0; n < Rest::objects(pointer.object).size(); ++n)
+            Rest::add(Rest::objects(pointer.object)[n], stand_in);
+        Rest::add(pointer.object, stand_in);
+      };
+      std::unordered_set<std::uint64_t> looked_at;
+      const std::vector<int>& rest = Rest::objects(stand_in);
+      for (std::size_t n = 0; n < rest.size(); ++n)  // more come on the way
+        for (const Cell& cell : contents_[rest[n]].cells)
+          if (looked_at.insert(cell.what.stamp()).second)
+            for (const Pointer& pointer : cell.what) take(pointer);
+      if (!rest.empty())
+        for (const Cell& cell : contents_[stand_in].cells)
+          for (const Pointer& pointer : cell.what) take(pointer);
+    }
+  return std::exchange(rest_, all()) != all();
 }
 
 bool Memory::grown() { return std::exchange(grown_, false); }

@@ -43,7 +43,7 @@ class Memory {
   int unknown() const { return 0; }
   /// Can this pointer be one into the object?
   static bool may_be(const Pointer& pointer, int object) {
-    return pointer.object == object || (pointer.object == Rest::kRest && Rest::has(object));
+    return pointer.object == object || (Rest::stands(pointer.object) && Rest::has(object, pointer.object));
   }
   /// The object of this global or function, or of this allocation by this thread.
   int object(const llvm::Value* value, int thread);
@@ -65,8 +65,8 @@ class Memory {
   std::uint64_t version_of(const Pointers& pointers) const;
   /// Has anything been added since the last call?
   bool grown();
-  /// What the objects that sets had no room for point to can be reached through their stand-in as well. True: there is more
-  /// of it than at the last call.
+  /// What the objects of a stand-in point to can be reached through it as well. True: there is more of it than at the last
+  /// call.
   bool close_rest();
   /// Rises whenever anything is added.
   std::uint64_t version() const { return version_ + rest_; }
@@ -104,7 +104,7 @@ class Memory {
   std::uint64_t version_ = 0;  // of all contents
   mutable std::unordered_map<std::uint64_t, Answer> reachable_;  // by the stamp of what it starts from
   bool grown_ = false;
-  std::size_t rest_ = 0;  // objects that sets had no room for, at the last look
+  std::size_t rest_ = 0;  // objects that stand-ins have, at the last look
 };
 
 }  // namespace hearth::btlp

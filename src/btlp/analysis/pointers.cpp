@@ -29,37 +29,41 @@ struct Lost {
   std::vector<bool> has;  // by object
 };
 
-Lost& lost() {
-  static Lost lost;
-  return lost;
+Lost& lost(int stand_in) {
+  static std::array<Lost, 2> lost;
+  return lost[stand_in == Rest::kRest ? 0 : 1];
 }
 
 }  // namespace
 
-Pointer Rest::pointer() {
+Pointer Rest::pointer(int stand_in) {
   Pointer rest;
-  rest.object = kRest;
+  rest.object = stand_in;
   rest.hi = kUnbounded;
   return rest;
 }
 
-void Rest::begin() { lost() = {}; }
+void Rest::begin() {
+  for (const int stand_in : kBoth) lost(stand_in) = {};
+}
 
-bool Rest::add(int object) {
-  if (object == kRest || has(object)) return false;
+bool Rest::add(int object, int stand_in) {
+  if (stands(object) || has(object, stand_in)) return false;
+  Lost& all = lost(stand_in);
   const auto index = static_cast<std::size_t>(object);
-  if (lost().has.size() <= index) lost().has.resize(2 * index + 1, false);
-  lost().has[index] = true;
-  lost().objects.push_back(object);
+  if (all.has.size() <= index) all.has.resize(2 * index + 1, false);
+  all.has[index] = true;
+  all.objects.push_back(object);
   return true;
 }
 
-bool Rest::has(int object) {
+bool Rest::has(int object, int stand_in) {
+  const Lost& all = lost(stand_in);
   const auto index = static_cast<std::size_t>(object);
-  return index < lost().has.size() && lost().has[index];
+  return index < all.has.size() && all.has[index];
 }
 
-const std::vector<int>& Rest::objects() { return lost().objects; }
+const std::vector<int>& Rest::objects(int stand_in) { return lost(stand_in).objects; }
 
 Pointer Pointer::moved(std::int64_t bytes) const {
   Pointer result = *this;
@@ -160,7 +164,7 @@ void Pointers::widen(const Pointer& pointer) {
 }
 
 bool Pointers::insert(const Pointer& pointer) {
-  if (pointer.object == Rest::kRest && pointer != Rest::pointer()) return insert(Rest::pointer());
+  if (Rest::stands(pointer.object) && pointer != Rest::pointer(pointer.object)) return insert(Rest::pointer(pointer.object));
   if (items_ == nullptr) {
     add(pointer);
     return true;
@@ -176,11 +180,11 @@ bool Pointers::insert(const Pointer& pointer) {
     widen(pointer);
     return true;
   }
-  if (items_->list.size() < kMostPointers) {
+  if (items_->list.size() < kMostPointers || Rest::stands(pointer.object)) {
     add(pointer);
     return true;
   }
-  if (pointer.object != Rest::kRest) Rest::add(pointer.object);
+  Rest::add(pointer.object);
   if (has(Rest::pointer())) return false;
   add(Rest::pointer());
   return true;

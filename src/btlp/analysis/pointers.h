@@ -33,16 +33,20 @@ struct Pointer {
   friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
-/// The objects that a full set had no room for. A set that has lost one has a pointer to the object kRest, which stands for
-/// any place in any of them: what is touched, stored and read through it is so for them all. One analysis at a time.
+/// Many objects for which one stands: a pointer to the stand-in is one to any place in any of them, so what is touched, stored
+/// and read through it is so for them all. There are two: kRest has the objects that full sets had no room for, kKept those that
+/// functions of unseen code were given and may keep. Whatever its objects point to belongs to it, too. One analysis at a time.
 class Rest {
  public:
-  static constexpr int kRest = 1;
-  static Pointer pointer();
-  static void begin();           // of an analysis: there are none
-  static bool add(int object);   // true: it is new
-  static bool has(int object);
-  static const std::vector<int>& objects();  // in the order in which they came
+  static constexpr int kRest = 1, kKept = 2;
+  static constexpr int kBoth[] = {kRest, kKept};
+  static bool stands(int object) { return object == kRest || object == kKept; }
+  static Pointer pointer(int stand_in = kRest);
+  static void begin();                                   // of an analysis: there are none
+  static bool add(int object, int stand_in = kRest);     // true: it is new
+  static bool has(int object, int stand_in);
+  static bool has(int object) { return has(object, kRest) || has(object, kKept); }
+  static const std::vector<int>& objects(int stand_in);  // in the order in which they came
 };
 
 struct PointerHash {

@@ -85,7 +85,8 @@ void Walk::run() {
     ended = follow();
     collect();
   } while ((memory_.close_rest() || memory_.grown() || grown_) && ended);
-  for (ByObject& accesses : accesses_) spread_rest(accesses);
+  for (ByObject& accesses : accesses_)
+    for (const int stand_in : Rest::kBoth) spread_rest(accesses, stand_in);
   program_.contexts = contexts_.size();
   if (!ended) give_up();
 }
@@ -128,9 +129,9 @@ void Walk::collect() {
   ++round_;
 }
 
-/// What is touched through the stand-in for many objects is touched in each of them.
-void Walk::spread_rest(ByObject& accesses) {
-  const auto found = accesses.find(Rest::kRest);
+/// What is touched through a stand-in for many objects is touched in each of them.
+void Walk::spread_rest(ByObject& accesses, int stand_in) {
+  const auto found = accesses.find(stand_in);
   if (found == accesses.end()) return;
   std::vector<Access> list = std::move(found->second);
   accesses.erase(found);
@@ -147,7 +148,7 @@ void Walk::spread_rest(ByObject& accesses) {
     }
     list = both;
   }
-  for (const int object : Rest::objects()) {
+  for (const int object : Rest::objects(stand_in)) {
     const Object& it = memory_[object];
     if (it.kind == Kind::function || it.kind == Kind::handle || it.constant || object == memory_.unknown()) continue;
     for (Access access : list) {

@@ -131,7 +131,7 @@ class Walk {
   void add_handlers();
   bool follow();
   void collect();
-  void spread_rest(ByObject& accesses);
+  void spread_rest(ByObject& accesses, int stand_in);
   void walk_thread(Context* root);
   void walk_context(Context* context);
   /// A function's instructions, each with how often it runs for one run of the function.
@@ -165,19 +165,16 @@ class Walk {
   Pointers fresh(Context* context, llvm::Instruction* allocation);
   Pointers constant(const llvm::Value* value, int thread);
   Pointers new_constant(const llvm::Value* value, int thread);
-  std::vector<llvm::Function*> functions_of_rest() const;
+  std::vector<llvm::Function*> functions_of_rest(int stand_in) const;
   std::vector<llvm::Function*> functions_of(Context* context, llvm::Value* value, llvm::CallBase* call, bool& complete);
 
   // walk_calls.cpp
   void visit_call(Context* context, llvm::CallBase& call, double frequency);
   void call_function(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency);
-  void call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency);
-  void call_back(Context* context, llvm::CallBase& call, double frequency);
   bool call_known(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
   bool call_memory(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency);
   void join(Context* context, llvm::CallBase& call, llvm::StringRef name);
   void take_result(Context* context, llvm::CallBase& call, llvm::StringRef name, Creation& creation);
-  void touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep, double frequency);
   void start_thread(Context* context, llvm::CallBase& call, const Creator& creator);
   std::vector<llvm::Function*> functions_in(const Pointers& argument) const;
   std::vector<llvm::Function*> callables_of(const Creator& creator, llvm::Function* routine, const Pointers& argument);
@@ -190,6 +187,20 @@ class Walk {
                llvm::Function* callable);
 
   void detach(Context* context, llvm::CallBase& call);
+
+  // walk_outside.cpp
+  void call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency);
+  void call_back(Context* context, llvm::CallBase& call, double frequency);
+  void touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep, double frequency);
+  void give_outside(Context* context, llvm::CallBase& call);
+  void link_arguments(Context* context, llvm::CallBase& call, int from);
+  Pointers linked_to(const Pointers& nodes, int from);
+  Pointers given_by(Context* context, llvm::CallBase& call);
+  const Pointers& behind_given(const Pointers& given);
+  void call_any_time(int thread, llvm::Function* function, const Pointers& data);
+  Pointers returned_from_outside(Context* context, llvm::CallBase& call);
+  Pointer strtok_place();
+  void keep_text(Context* context, llvm::CallBase& call, llvm::StringRef name);
 
   // walk_keys.cpp
   Pointer specific(int thread);
@@ -233,7 +244,8 @@ class Walk {
   std::vector<llvm::Function*> destructors_;  // of keys
   llvm::CallBase* key_made_ = nullptr;        // where one of them was named
   bool destructor_unknown_ = false;           // nobody knows which functions there are
-  std::map<std::pair<int, llvm::Function*>, Context*> endings_;  // by node: a destructor at its end
+  std::map<std::pair<int, llvm::Function*>, Context*> any_time_;  // by node: what it calls, nobody knows when
+  std::unordered_map<std::uint64_t, std::pair<int, Pointers>> behind_given_;  // by the stamp: the round, and what was found
   std::set<int> ended_by_exit_;  // nodes that call pthread_exit()
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;

@@ -18,7 +18,6 @@ constexpr std::size_t kMostApart = 16;  // threads, before one node stands for a
 constexpr std::int64_t kRunOffset = 16;  // of _M_run in the table that a std::thread::_State's first word points to
 constexpr const char* kProxy = "__thread_proxy";  // libc++'s routine of all its threads
 constexpr std::int64_t kWord = 8, kLastPlace = 96;  // of what std::thread hands over
-constexpr const char* kOnceCall = "_ZSt11__once_call";
 
 std::int64_t bytes_of(llvm::Value* length) {
   const auto* number = llvm::dyn_cast<llvm::ConstantInt>(length);
@@ -42,6 +41,7 @@ void Walk::visit_call(Context* context, llvm::CallBase& call, double frequency) 
     else
       call_function(context, call, callee, frequency);
   }
+  if (!complete) give_outside(context, call);
   if (complete || !collecting_) return;
   bool library = false;
   for (const Pointer& pointer : value_of(context, called)) {
@@ -63,77 +63,6 @@ void Walk::call_function(Context* context, llvm::CallBase& call, llvm::Function*
   walk_context(inner);
 }
 
-void Walk::touch_argument(Context* context, llvm::CallBase& call, unsigned number, bool write, bool deep,
-                          double frequency) {
-  llvm::Value* argument = call.getArgOperand(number);
-  if (!argument->getType()->isPointerTy() || !collecting_) return;
-  Pointers pointers = value_of(context, argument);
-  if (deep) pointers = memory_.reachable(pointers);
-  const bool reads = !call.paramHasAttr(number, llvm::Attribute::WriteOnly);
-  const bool writes = write && !call.onlyReadsMemory(number);
-  if (reads) touch(context, call, pointers, kUnbounded / 2, false, frequency);
-  if (writes) touch(context, call, pointers, kUnbounded / 2, true, frequency);
-}
-
-void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency) {
-  const llvm::StringRef name = callee->getName();
-  if (call_memory(context, call, name, frequency) || call_known(context, call, name, frequency)) return;
-  call_back(context, call, frequency);
-  if (is_silent(name) || call.doesNotAccessMemory()) return;
-  const bool known = is_libc(name);
-  if (known && call.returnDoesNotAlias()) return;  // malloc()
-  for (unsigned number = 0; number < call.arg_size(); ++number) {
-    touch_argument(context, call, number, !prints(name), !known, frequency);
-    if (!known) give_away(value_of(context, call.getArgOperand(number)));
-  }
-  if (!known && !whole_ && !callee->isIntrinsic() && !name.starts_with("_Z"))
-    note_unknown(context, "a call of " + name.str() + "(), which is in another file");
-}
-
-/// Function pointers that are given away are called, with what was given beside them.
-void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
-  std::vector<llvm::Function*> functions;
-  const llvm::Function* callee = call.getCalledFunction();
-  const bool calls_rest = callee == nullptr || calls_back(callee->getName());
-  const auto function_at = [&](const Pointer& pointer) {
-    const Object& object = memory_[pointer.object];
-    const bool is_function = object.kind == Kind::function;
-    return is_function ? llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)) : nullptr;
-  };
-  for (llvm::Use& use : call.args())
-    if (use->getType()->isPointerTy())
-      for (const Pointer& pointer : value_of(context, use.get())) {
-        if (llvm::Function* function = function_at(pointer)) functions.push_back(function);
-        if (calls_rest && memory_[pointer.object].kind == Kind::rest)
-          for (llvm::Function* function : functions_of_rest()) functions.push_back(function);
-      }
-  if (functions.empty()) return;
-  Pointers others;
-  for (llvm::Use& use : call.args())
-    if (use->getType()->isPointerTy())
-      for (const Pointer& pointer : value_of(context, use.get()))
-        if (function_at(pointer) == nullptr) others.insert(pointer);
-  for (llvm::Function* function : functions) {
-    if (function->isDeclaration()) {
-      // std::call_once() and std::async() of libstdc++ leave the function in a variable of the thread.
-      const llvm::GlobalVariable* once = module_.getNamedGlobal(kOnceCall);
-      if (function->getName() != "__once_proxy" || once == nullptr) continue;
-      for (const Pointer& each : memory_.load(Pointer{.object = memory_.object(once, context->thread)}, 8)) {
-        auto* left = llvm::dyn_cast_or_null<llvm::Function>(const_cast<llvm::Value*>(memory_[each.object].value));
-        if (left == nullptr || left->isDeclaration()) continue;
-        Context* inner = enter(context, &call, left, frequency);
-        inner->same_arguments = false;
-        walk_context(inner);
-      }
-      continue;
-    }
-    Context* inner = enter(context, &call, function, frequency);
-    inner->same_arguments = false;
-    for (Pointers& argument : inner->arguments) grown_ = argument.insert(others) || grown_;
-    walk_context(inner);
-  }
-}
-
 bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef name, double frequency) {
   auto* intrinsic = llvm::dyn_cast<llvm::MemIntrinsic>(&call);
   const bool copies = llvm::isa<llvm::MemTransferInst>(call) || name == "memcpy" || name == "memmove";
@@ -143,6 +72,7 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
       memory_.copy(to, value_of(context, call.getArgOperand(0)));
       return true;
     }
+    keep_text(context, call, name);
     if (const int given = block_given_at(name); given >= 0 && static_cast<int>(call.arg_size()) > given) {
       const Pointers block = fresh(context, &call);
       for (const Pointer& where : value_of(context, call.getArgOperand(given))) memory_.store(where, block);
@@ -220,7 +150,7 @@ void Walk::join(Context* context, llvm::CallBase& call, llvm::StringRef name) {
   bool known = false;
   for (const Pointer& pointer : handles) {
     if (memory_[pointer.object].kind == Kind::rest)  // for some thread, nobody knows which: it may be any one's result
-      for (const int object : Rest::objects())
+      for (const int object : Rest::objects(pointer.object))
         if (memory_[object].kind == Kind::handle) take_result(context, call, name, creations_[memory_[object].node]);
     if (memory_[pointer.object].kind != Kind::handle) continue;
     known = true;
@@ -278,7 +208,7 @@ void Walk::start_thread(Context* context, llvm::CallBase& call, const Creator& c
       for (llvm::Function* callable : callables) start_routine(context, call, creator, routine, argument, callable);
       if (callables.empty()) start_routine(context, call, creator, routine, argument, nullptr);
     } else if (object.kind == Kind::rest) {
-      for (llvm::Function* routine : functions_of_rest())
+      for (llvm::Function* routine : functions_of_rest(pointer.object))
         if (routine->arg_size() == 1 && routine->getArg(0)->getType()->isPointerTy())
           start_routine(context, call, creator, routine, argument, nullptr);
       known = true;

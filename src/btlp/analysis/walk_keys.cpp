@@ -78,7 +78,7 @@ void Walk::add_destructors(Context* context, llvm::CallBase& call) {
     if (object.kind == Kind::function)
       add(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
     else if (object.kind == Kind::rest)
-      for (llvm::Function* function : functions_of_rest()) add(function);
+      for (llvm::Function* function : functions_of_rest(pointer.object)) add(function);
     else
       known = false;
   }
@@ -92,22 +92,9 @@ void Walk::follow_destructors() {
     if (thread == 0 && ended_by_exit_.count(0) == 0) continue;
     const Pointers data = memory_.load(specific(thread), 8);
     if (data.empty()) continue;
-    for (llvm::Function* function : destructors_) {
-      if (function->isDeclaration()) continue;
-      Context*& root = endings_[{thread, function}];
-      if (root == nullptr) {
-        contexts_.push_back(std::make_unique<Context>());
-        root = contexts_.back().get();
-        root->function = function;
-        root->thread = thread;
-        root->in_loop = true;  // for each key, and again while destructors set keys
-        root->same_arguments = false;
-        root->arguments.resize(function->arg_size());
-        roots_[node].push_back(root);
-        grown_ = true;
-      }
-      for (Pointers& argument : root->arguments) grown_ = argument.insert(data) || grown_;
-    }
+    // For each key, and again while destructors set keys.
+    for (llvm::Function* function : destructors_)
+      if (!function->isDeclaration()) call_any_time(thread, function, data);
   }
 }
 
@@ -119,7 +106,7 @@ void Walk::touch_by_destructors() {
     const Pointers data = memory_.load(specific(thread), 8);
     if (data.empty()) continue;
     const auto touch_all = [&](llvm::Function* function, const Pointers& what) {
-      Context*& root = endings_[{thread, function}];
+      Context*& root = any_time_[{thread, function}];
       if (root == nullptr) {
         contexts_.push_back(std::make_unique<Context>());
         root = contexts_.back().get();
@@ -134,7 +121,7 @@ void Walk::touch_by_destructors() {
         touch_all(function, is_libc(function->getName()) ? data : memory_.reachable(data));
     if (!destructor_unknown_) continue;
     touch_all(nullptr, memory_.reachable(data));
-    note_unknown(endings_[{thread, nullptr}], "a key has a destructor that is not known");
+    note_unknown(any_time_[{thread, nullptr}], "a key has a destructor that is not known");
   }
 }
 

@@ -191,27 +191,20 @@ Pointers Walk::returned_by(Context* context, llvm::CallBase* call) {
   for (auto callee = context->callees.lower_bound({call, nullptr});
        callee != context->callees.end() && callee->first.first == call; ++callee)
     result.insert(callee->second->returned);
-  if (!result.empty() || !call->getType()->isPointerTy()) return result;
   llvm::Function* callee = call->getCalledFunction();
+  const bool outside = callee == nullptr || callee->isDeclaration();
+  // Numbers and structures: only of code that nothing is known of.
+  const bool other = call->getType()->isAggregateType() && (callee == nullptr || is_other_code(callee->getName()));
+  if (!result.empty() || !outside || (!call->getType()->isPointerTy() && !other)) return result;
   if (callee != nullptr && (callee->getName() == "pthread_getspecific" || callee->getName() == "tss_get"))
     result.insert(under_key(context, *call));
   if (!result.empty()) return result;
-  const bool outside = callee == nullptr || callee->isDeclaration();
-  if (!outside) return result;
   if (callee != nullptr && callee->isIntrinsic()) {
     for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));
     return result;
   }
   if (callee != nullptr && creator_called(*call) != nullptr) return result;  // start_thread() has left the handle
-  const bool known = callee != nullptr && (is_libc(callee->getName()) || callee->getName().starts_with("_Z"));
-  if (!whole_ && !known && !call->returnDoesNotAlias()) {  // of a file that was not seen
-    result.insert(Pointer{.object = memory_.unknown(), .hi = kUnbounded});
-    return result;
-  }
-  if (callee == nullptr || call->returnDoesNotAlias() || !is_libc(callee->getName())) return fresh(context, call);
-  for (llvm::Use& operand : call->args()) result.insert(value_of(context, operand.get()));  // strchr() and the like
-  if (result.empty()) result.insert(Pointer{.object = memory_.foreign(callee->getName().str())});
-  return result;
+  return returned_from_outside(context, *call);
 }
 
 Pointers Walk::compute(Context* context, llvm::Instruction* instruction) {
@@ -384,10 +377,10 @@ Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
   return result;
 }
 
-/// The functions among the objects that full sets have lost.
-std::vector<llvm::Function*> Walk::functions_of_rest() const {
+/// The functions among the objects of a stand-in.
+std::vector<llvm::Function*> Walk::functions_of_rest(int stand_in) const {
   std::vector<llvm::Function*> found;
-  for (const int object : Rest::objects())
+  for (const int object : Rest::objects(stand_in))
     if (memory_[object].kind == Kind::function)
       found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(memory_[object].value)));
   return found;
@@ -403,7 +396,7 @@ std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* v
     if (object.kind == Kind::function)
       found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
     else if (object.kind == Kind::rest)
-      for (llvm::Function* function : functions_of_rest()) found.push_back(function);
+      for (llvm::Function* function : functions_of_rest(pointer.object)) found.push_back(function);
     else
       complete = false;
   }
