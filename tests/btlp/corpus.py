@@ -501,6 +501,40 @@ int main(void) {{ places = new std::map<int, long *>; (*places)[1] = &shared; HA
 ROUTINE first(void *p) {{ (void)p; long *to = *++places->begin(); for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
 ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
 int main(void) {{ static long other; places = new std::list<long *>; places->push_back(&other); places->push_back(&shared); HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}""", ["std", "jthread"]),
+    "pointer_by_epoll": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+{LOCK}static int waits; static long shared;
+ROUTINE first(void *p) {{ (void)p; struct epoll_event e; if (epoll_wait(waits, &e, 1, -1) == 1)
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *(long *)e.data.ptr += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ waits = epoll_create1(0); struct epoll_event e; e.events = EPOLLIN; e.data.ptr = &shared; epoll_ctl(waits, EPOLL_CTL_ADD, eventfd(1, 0), &e);
+  HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0); JOIN(a); JOIN(b); }}"""),
+    "pointer_through_a_pipe": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
+{LOCK}static int ends[2]; static long shared;
+ROUTINE first(void *p) {{ (void)p; long *to; if (read(ends[0], &to, sizeof to) == (ssize_t)sizeof to)
+  for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); *to += i; pthread_mutex_unlock(&m); }} RETURN; }}
+ROUTINE second(void *p) {{ (void)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); shared -= i; pthread_mutex_unlock(&m); }} RETURN; }}
+int main(void) {{ if (pipe(ends) != 0) return 1; HANDLE(a); HANDLE(b); CREATE(a, first, 0); CREATE(b, second, 0);
+  long *to = &shared; if (write(ends[1], &to, sizeof to) < 0) return 1; JOIN(a); JOIN(b); }}"""),
+    "told_by_signal": ([T("waiter", P, shares=["main"])], """
+#include <signal.h>
+static volatile int go;
+static void tell(int number) { go = number; }
+ROUTINE waiter(void *p) { (void)p; while (!go) sched_yield(); puts("gone"); RETURN; }
+int main(void) { signal(SIGUSR1, tell); HANDLE(t); CREATE(t, waiter, 0); usleep(1000); raise(SIGUSR1); JOIN(t); }"""),
+    "told_by_sigaction": ([T("waiter", P, shares=["main"])], """
+#include <signal.h>
+static volatile int go;
+static void tell(int number) { go = number; }
+ROUTINE waiter(void *p) { (void)p; while (!go) sched_yield(); puts("gone"); RETURN; }
+int main(void) { struct sigaction a; memset(&a, 0, sizeof a); a.sa_handler = tell; sigaction(SIGUSR1, &a, 0);
+  HANDLE(t); CREATE(t, waiter, 0); usleep(1000); raise(SIGUSR1); JOIN(t); }"""),
+    "result_at_exit": ([T("sum", P, shares=["main"])], """
+static long total;
+static void tell(void) { printf("%ld\\n", total); }
+ROUTINE sum(void *p) { (void)p; for (int i = 0; i < 1000; i++) total += i; RETURN; }
+int main(void) { atexit(tell); HANDLE(t); CREATE(t, sum, 0); JOIN(t); }"""),
     "pointer_by_asprintf": ([T("first", S, shares=["second"]), T("second", S, shares=["first"], parent="first")], f"""
 {LOCK}
 ROUTINE first(void *p) {{ char *s = (char *)p; for (int i = 0; i < 1000; i++) {{ pthread_mutex_lock(&m); s[0] += i; pthread_mutex_unlock(&m); }} RETURN; }}

@@ -196,12 +196,15 @@ constexpr const char* kCallsBack[] = {"qsort", "bsearch", "atexit", "signal", "s
                                      "pthread_key_create", "call_once", "tss_create", "__cxa_atexit"};
 
 // They touch what their arguments lead to over many pointers, and keep nothing.
-constexpr const char* kGoesDeep[] = {"sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "readv", "writev", "preadv", "pwritev"};
-constexpr const char* kKeepsWithin[] = {"tsearch", "tfind", "tdelete", "twalk", "twalk_r", "tdestroy", "lsearch", "lfind", "insque",
-                                        "remque", "hsearch_r", "strsep", "iconv", "_obstack_begin", "_obstack_newchunk",
-                                        "_obstack_begin_1", "obstack_free", "_obstack_free", "ftw", "nftw", "getsubopt", "glob"};
-constexpr const char* kCxxPrefixes[] = {"_ZNSt", "_ZNKSt", "_ZSt",  "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_ZNSd",
-                                        "_ZNKSo", "_ZNKSi", "_Zn", "_Zd", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "__dynamic_cast"};
+constexpr const char* kGoesDeep[] = {"sendmsg",  "recvmsg", "sendmmsg", "recvmmsg",
+                                     "readv",    "writev",  "preadv",   "pwritev"};
+constexpr const char* kKeepsWithin[] = {"tsearch", "tfind",  "tdelete",   "twalk",  "twalk_r", "tdestroy", "lsearch",
+                                        "lfind",   "insque", "remque",    "strsep", "iconv",   "ftw",      "nftw",
+                                        "glob",    "getsubopt", "hsearch_r", "_obstack_begin", "_obstack_begin_1",
+                                        "_obstack_newchunk", "_obstack_free", "obstack_free"};
+constexpr const char* kCxxPrefixes[] = {"_ZNSt",  "_ZNKSt",  "_ZSt",    "_ZNSo",   "_ZNSi", "_ZNSs",
+                                        "_ZNKSs", "_ZNSa",   "_ZNSd",   "_ZNKSo",  "_ZNKSi", "_Zn",
+                                        "_Zd",    "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "__dynamic_cast"};
 
 template <std::size_t count>
 bool among(const char* const (&words)[count], llvm::StringRef name) {

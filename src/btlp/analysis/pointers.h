@@ -33,9 +33,10 @@ struct Pointer {
   friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
-/// Many objects for which one stands: a pointer to the stand-in is one to any place in any of them, so what is touched, stored
-/// and read through it is so for them all. There are two: kRest has the objects that full sets had no room for, kKept those that
-/// functions of unseen code were given and may keep. Whatever its objects point to belongs to it, too. One analysis at a time.
+/// Many objects for which one stands: a pointer to the stand-in is one to any place in any of them, so what is touched,
+/// stored and read through it is so for them all. There are two: kRest has the objects that full sets had no room for,
+/// kKept those that functions of unseen code were given and may keep. Whatever its objects point to belongs to it, too.
+/// One analysis at a time.
 class Rest {
  public:
   static constexpr int kRest = 1, kKept = 2;

@@ -199,8 +199,9 @@ class Walk {
   const Pointers& behind_given(const Pointers& given);
   void call_any_time(int thread, llvm::Function* function, const Pointers& data);
   Pointers returned_from_outside(Context* context, llvm::CallBase& call);
-  Pointer strtok_place();
-  void keep_text(Context* context, llvm::CallBase& call, llvm::StringRef name);
+  Pointer library_place(const char* name);
+  void keep_data(Context* context, llvm::CallBase& call, llvm::StringRef name);
+  bool call_later(Context* context, llvm::CallBase& call, llvm::StringRef name);
 
   // walk_keys.cpp
   Pointer specific(int thread);

@@ -72,7 +72,7 @@ bool Walk::call_memory(Context* context, llvm::CallBase& call, llvm::StringRef n
       memory_.copy(to, value_of(context, call.getArgOperand(0)));
       return true;
     }
-    keep_text(context, call, name);
+    keep_data(context, call, name);
     if (const int given = block_given_at(name); given >= 0 && static_cast<int>(call.arg_size()) > given) {
       const Pointers block = fresh(context, &call);
       for (const Pointer& where : value_of(context, call.getArgOperand(given))) memory_.store(where, block);

@@ -23,6 +23,22 @@ constexpr const char* kOnceCall = "_ZSt11__once_call";
 
 bool is_kept(const Pointer& pointer) { return pointer.object == Rest::kKept; }
 
+/// A function that takes pointers in, or gives them out, in a buffer.
+struct Passage {
+  const char* name;
+  unsigned argument;  // the buffer
+  bool in;
+  const char* place;
+};
+constexpr Passage kPassages[] = {{"epoll_ctl", 3, true, "epoll"},   {"epoll_wait", 1, false, "epoll"}, {"epoll_pwait", 1, false, "epoll"},
+                                 {"write", 1, true, "descriptors"}, {"send", 1, true, "descriptors"},  {"read", 1, false, "descriptors"},
+                                 {"recv", 1, false, "descriptors"}};
+
+const Passage* passage_of(llvm::StringRef name) {
+  const auto* found = std::find_if(std::begin(kPassages), std::end(kPassages), [&](const Passage& each) { return name == each.name; });
+  return found == std::end(kPassages) ? nullptr : found;
+}
+
 bool is_strtok(llvm::StringRef name) { return name == "strtok" || name == "strtok_r" || name == "__strtok_r"; }
 
 }  // namespace
@@ -48,6 +64,7 @@ void Walk::touch_argument(Context* context, llvm::CallBase& call, unsigned numbe
 void Walk::call_outside(Context* context, llvm::CallBase& call, llvm::Function* callee, double frequency) {
   const llvm::StringRef name = callee->getName();
   if (call_memory(context, call, name, frequency) || call_known(context, call, name, frequency)) return;
+  if (call_later(context, call, name)) return;
   call_back(context, call, frequency);
   if (links_at(name) >= 0) link_arguments(context, call, links_at(name));
   if (is_other_code(name) || keeps_within(name)) give_outside(context, call);
@@ -118,6 +135,8 @@ void Walk::give_outside(Context* context, llvm::CallBase& call) {
   const auto by_itself = [&](const llvm::Function* function) {
     return std::any_of(given.begin(), given.end(), [&](const Pointer& each) { return memory_[each.object].value == function; });
   };
+  if (!forgets && std::find(all.begin(), all.end(), Rest::pointer()) != all.end())
+    for (llvm::Function* function : functions_of_rest(Rest::kRest)) functions.push_back(function);
   for (llvm::Function* function : functions)
     if (!function->isDeclaration() && !by_itself(function)) call_any_time(context->thread, function, data);
 }
@@ -181,7 +200,7 @@ Pointers Walk::returned_from_outside(Context* context, llvm::CallBase& call) {
     return result;
   }
   if (is_strtok(name)) {
-    result.insert(memory_.load(strtok_place(), 8));
+    result.insert(memory_.load(library_place("strtok"), 8));
     for (const Pointer& place : call.arg_size() > 2 ? value_of(context, call.getArgOperand(2)) : Pointers())
       result.insert(memory_.load(place, 8));
     return result;
@@ -192,20 +211,58 @@ Pointers Walk::returned_from_outside(Context* context, llvm::CallBase& call) {
   return result;
 }
 
-/// Where strtok() keeps its text.
-Pointer Walk::strtok_place() {
-  return Pointer{.object = memory_.foreign("strtok"), .hi = kUnbounded};
+/// Where libc or the kernel keeps what is given to it under this name.
+Pointer Walk::library_place(const char* name) {
+  return Pointer{.object = memory_.foreign(name), .hi = kUnbounded};
 }
 
-/// Functions of libc that leave a place in their text for later.
-void Walk::keep_text(Context* context, llvm::CallBase& call, llvm::StringRef name) {
+/// Functions of libc that keep a pointer, or hand on what others have kept.
+void Walk::keep_data(Context* context, llvm::CallBase& call, llvm::StringRef name) {
   const bool number = name.contains("strto") && !is_strtok(name);
-  if ((!number && !is_strtok(name)) || call.arg_size() < 2) return;
-  Pointers text;
-  for (const Pointer& pointer : value_of(context, call.getArgOperand(0))) text.insert(pointer.anywhere());
-  if (name == "strtok") return memory_.store(strtok_place(), text);
-  if (!number && call.arg_size() < 3) return;
-  for (const Pointer& place : value_of(context, call.getArgOperand(number ? 1 : 2))) memory_.store(place, text);
+  const auto at = [&](unsigned argument) {
+    return argument < call.arg_size() ? value_of(context, call.getArgOperand(argument)) : Pointers();
+  };
+  const auto put = [&](const Pointers& places, const Pointers& what) {
+    for (const Pointer& place : places) memory_.store(place, what);
+  };
+  if (number || is_strtok(name)) {
+    Pointers text;
+    for (const Pointer& pointer : at(0)) text.insert(pointer.anywhere());
+    if (name == "strtok") return memory_.store(library_place("strtok"), text);
+    return put(at(number ? 1 : 2), text);
+  }
+  // A pointer can go to another thread through the kernel.
+  const Passage* passage = passage_of(name);
+  if (passage == nullptr) return;
+  for (const Pointer& buffer : at(passage->argument)) {
+    if (passage->in)
+      memory_.store(library_place(passage->place), memory_.load(buffer.anywhere(), kUnbounded / 2));
+    else
+      memory_.store(buffer.anywhere(), memory_.load(library_place(passage->place), 8));
+  }
+}
+
+/// Functions that libc calls later: handlers of signals, which the kernel gives to the first thread while it takes them, and
+/// what runs at the end of the process. True: that is all that the call does.
+bool Walk::call_later(Context* context, llvm::CallBase& call, llvm::StringRef name) {
+  const bool by_structure = name == "sigaction";
+  if (!by_structure && name != "signal" && name != "atexit" && name != "at_quick_exit" && name != "on_exit") return false;
+  const Pointers given = given_by(context, call);
+  Pointers functions = given, data;
+  for (const Pointer& pointer : given) {
+    if (by_structure) functions.insert(memory_.load(pointer.anywhere(), kUnbounded / 2));
+    if (name == "on_exit" && memory_[pointer.object].kind != Kind::function) data.insert(pointer);
+  }
+  for (const Pointer& pointer : functions) {
+    std::vector<llvm::Function*> found;
+    if (memory_[pointer.object].kind == Kind::function)
+      found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(memory_[pointer.object].value)));
+    else if (memory_[pointer.object].kind == Kind::rest)
+      found = functions_of_rest(pointer.object);
+    for (llvm::Function* function : found)
+      if (!function->isDeclaration()) call_any_time(0, function, data);
+  }
+  return !by_structure;
 }
 
 /// Function pointers that are given away are called, with what was given beside them.

@@ -46,8 +46,8 @@ alignas(Recording) unsigned char storage[sizeof(Recording)];
 Recording* the_recording = nullptr;  // under the mutex
 
 pid_t process = 0;
-// Its destructor is the end of a thread. It comes again until the last round of destructors: the program's own keys are younger,
-// so their destructors run behind it in each.
+// Its destructor is the end of a thread. It comes again until the last round of destructors: the program's own keys are
+// younger, so their destructors run behind it in each.
 pthread_key_t ending;
 bool has_key = false;
 
