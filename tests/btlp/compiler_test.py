@@ -5,6 +5,10 @@ Usage: compiler_test.py BUILD
 """
 import os
 import random
+import shutil
+import signal
+import subprocess
+import time
 import unittest
 
 from shop import BUILD, CC, CXX, PAPERS_MACHINE, Shop
@@ -147,6 +151,33 @@ int main(void) { pthread_t t; pthread_key_create(&key, (void (*)(void *))dlsym(R
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
         self.assertRegex(result.stderr, "two.bc: bitcode that LLVM 19 cannot read: .*epoch")
+
+
+class Interrupted(Shop):
+    def test_a_link_that_is_stopped_leaves_nothing(self):
+        """While the linker runs, and while the program is linked but has no plan yet."""
+        self.write("two.c", TWO)
+        self.write("work.c", WORK)
+        self.run_it(CC, "-c", "two.c", "work.c")
+        (self.folder / "tmp").mkdir()
+        self.write("slow", "#!/bin/sh\nsleep 20\n")
+        # The first link ends at once, and what it says of its inputs is a pipe that nobody fills.
+        self.write("quick", "#!/bin/sh\ntouch prog\nfor each in tmp/*; do rm -f $each/trace; mkfifo $each/trace; done\n")
+        for linker in ("slow", "quick"):
+            (self.folder / linker).chmod(0o755)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                link = subprocess.Popen([BUILD / "lib/hearth/hearth-ld", "-o", "prog", "two.o", "work.o"], cwd=self.folder,
+                                        env={**os.environ, "TMPDIR": "tmp", "HEARTH_BTLP_LD": f"./{linker}"}, start_new_session=True)
+                time.sleep(1)
+                self.assertIsNone(link.poll(), linker)
+                os.killpg(link.pid, number)
+                self.assertEqual(link.wait(20), -number)
+                self.assertEqual(list((self.folder / "tmp").glob("*/plan.o")), [])
+                self.assertFalse((self.folder / "prog").exists())
+                if linker == "slow":
+                    self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+                for rest in (self.folder / "tmp").glob("*"):
+                    shutil.rmtree(rest)
 
 
 class CxxThreads(Shop):

@@ -21,6 +21,7 @@
 #include "btlp/analysis/recording.h"
 #include "btlp/analysis/report.h"
 #include "btlp/link/inputs.h"
+#include "btlp/link/leftovers.h"
 #include "btlp/link/plan_object.h"
 
 extern char** environ;
@@ -72,9 +73,14 @@ class Folder {
     const std::string base = setting("TMPDIR");
     path_ = (base.empty() ? "/tmp" : base) + "/hearth-ld-XXXXXX";
     if (mkdtemp(path_.data()) == nullptr) path_.clear();
+    if (path_.empty()) return;
+    set_left_folder(path_);
+    for (const char* name : {"trace", "plan.o"}) add_leftover(file(name));
   }
   ~Folder() {
     if (path_.empty()) return;
+    keep_leftovers();
+    set_left_folder("");
     for (const char* name : {"trace", "plan.o"}) unlink((path_ + "/" + name).c_str());
     rmdir(path_.c_str());
   }
@@ -184,6 +190,7 @@ int link_step(const std::vector<std::string>& arguments) {
     say("--record: the recorder is a shared library, so " + output_of(arguments) + " cannot be linked statically.");
     return 1;
   }
+  clear_up_when_interrupted();
   Folder folder;
   if (partial || !folder.good()) return run_linker(arguments, "");
   const bool records = !setting("HEARTH_BTLP_RECORD").empty();
@@ -191,6 +198,7 @@ int link_step(const std::vector<std::string>& arguments) {
   traced.insert(traced.end(), {"--trace", "--trace"});  // twice: members of archives, too
   const int status = run_linker(traced, folder.file("trace"));
   if (status != 0) return status;
+  add_leftover(output_of(arguments));
   // A recording program has no plan: without a question there is nothing to analyse.
   if (records && setting("HEARTH_BTLP_EXPLAIN").empty() && setting("HEARTH_BTLP_REMARKS").empty()) return 0;
 
@@ -235,6 +243,7 @@ int link_step(const std::vector<std::string>& arguments) {
 }
 
 int analyse_files(const std::vector<std::string>& given) {
+  clear_up_when_interrupted();
   Rules rules;
   std::vector<std::string> arguments = given;
   std::string recording, problem;
