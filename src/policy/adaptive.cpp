@@ -3,9 +3,9 @@
 //
 // Four things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue,
 // from which anybody may steal at once. Nobody is asked where a task should run while its creator is what all
-// others wait for. Where a location has more than its part, its tasks go to the next best. And a thief's
-// patience is in proportion to what a task loses elsewhere: tasks that mostly compute are taken as soon as
-// they would wait.
+// others wait for, nor about tasks that find their data in a cache where they were made ready. Where a location
+// has more than its part, its tasks go to the next best. And an idle worker takes what would wait for longer than
+// it loses elsewhere.
 //
 // docs/results/adaptive.md says what that is worth, and on what it was tuned.
 #include <algorithm>
@@ -61,6 +61,10 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   return gain <= worth * per_ns ? kHere : best;
 }
 
+bool is_long_enough(const LoadView& load) {
+  return load.task_time != 0 && load.task_time + load.stake_here >= kShortTaskInDeals * kDealNs;
+}
+
 class Adaptive final : public TaskPolicy {
  public:
   bool weighs_load() const override { return true; }
@@ -68,10 +72,16 @@ class Adaptive final : public TaskPolicy {
 
   // While workers run tasks faster than they are created, what dealing takes is lost by all, and nothing that
   // it saves is gained by anybody. If tasks stayed with their creator they would run anywhere, and take so
-  // much longer.
-  bool asks(const LoadView& load) const override {
-    return load.task_time == 0 ||
+  // much longer. Until a task has ended nobody knows how long they take, and many programs are over by then.
+  bool asks(const LoadView& load, std::uint64_t bytes) const override {
+    if (load.task_time == 0) return bytes >= kLargeUntimedBytes;
+    return is_long_enough(load) &&
            (load.task_time + load.stake_here) * std::max(load.dealers, 1u) >= load.create_time * load.workers;
+  }
+
+  // What was ended has touched the same data as a rule, and left it in the caches here.
+  bool asks_released(const MachineView& machine, const LoadView& load, Location here, std::uint64_t bytes) const override {
+    return is_long_enough(load) && (here < 0 || bytes > machine.cache_per_core[here]);
   }
 
   Location deal(const MachineView& machine, const Need& need, Location creator,
@@ -84,8 +94,9 @@ class Adaptive final : public TaskPolicy {
     return depth != 0;
   }
 
-  // Gained is what the last of the tasks there would wait, lost what one costs more here. As with `locality`
-  // an idle worker waits first, since tasks for it may be about to come.
+  // Gained is what the last of the tasks there would wait, lost what one costs more here. As a rule an idle worker takes
+  // what gains, at once. While one member alone deals, tasks for it may be about to come, and it waits for these, in
+  // proportion to what a task loses elsewhere. What does not gain it takes when something is wrong with those for whom it waits.
   bool may_steal_dealt(const MachineView& machine, Location, Location, const FarTasks& far,
                        const Idleness& idle) const override {
     if (far.depth == 0 || far.workers == 0) return far.depth != 0;
@@ -93,20 +104,15 @@ class Adaptive final : public TaskPolicy {
     const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTaskInLosses * loss;
     const double waited = static_cast<double>(idle.time);
     const double briefly = std::min<double>(kBrieflyNs, kBrieflyInLosses * loss);
-    if (waited >=
-        std::min<double>(std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly,
-                         kLongestWaitNs))
-      return true;
+    const double stuck = std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly;
+    if (waited >= std::min<double>(stuck, kLongestWaitNs)) return true;
     if (far.depth * task_time <= loss * far.workers) return false;
-    if (far.surplus) return true;
-    if (waited < std::clamp<double>(kPatienceInLosses * loss * idle.quiet_patience / kMostQuietPatience, briefly,
-                                    kLongestQuietWaitNs))
-      return false;
+    if (far.surplus || far.several_deal) return true;
     const double pause = far.dealing ? kLongestDealingPauseNs
                                      : std::clamp<double>(task_time, briefly, kLongestDealingPauseNs);
-    const bool dealing = static_cast<double>(idle.since_dealing) < pause;
+    if (static_cast<double>(idle.since_dealing) >= pause) return true;
     const double patience = std::min(1.0, loss / (kMuchLost * task_time)) * task_time;
-    return !dealing || (!idle.others_keep_up() && waited >= std::min<double>(patience * idle.patience, kLongestWaitNs));
+    return !idle.others_keep_up() && waited >= std::min<double>(patience * std::min(idle.patience, kMostTasksWaited), kLongestWaitNs);
   }
 };
 

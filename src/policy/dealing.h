@@ -36,6 +36,7 @@ struct LocationNow {
 
 /// All locations together.
 struct DealingNow {
+  bool several = false;                // members deal
   bool dealing = false;                // some member deals: the dealing before tells how many tasks there will be,
   bool released = false;               // but nothing where tasks release others
   std::int64_t before = 0, dealt = 0;  // tasks of that one, and of this one
@@ -59,6 +60,7 @@ inline FarTasks far_tasks(const DealingNow& now, const LocationNow& victim, cons
   FarTasks far{.depth = victim.depth,
                .task_time = victim.task_time,
                .dealing = now.dealing,
+               .several_deal = now.several,
                .workers = victim.workers,
                .stake = victim.stake};
   if (own == nullptr || (now.dealing && now.released)) return far;

@@ -76,6 +76,7 @@ struct FarTasks {
   std::uint32_t depth = 0;  // how many wait there
   std::uint64_t task_time = 0;  // how long one takes there, or elsewhere (ns); 0: not known yet
   bool dealing = false;  // somebody has dealt tasks, and not looked for one since
+  bool several_deal = false;  // not one alone has
   bool surplus = false;  // the location has too many: shares.h
   std::uint32_t workers = 1;  // members of the team that are at the location; 0: they have left it
   std::uint64_t stake = 0;    // what one would lose elsewhere, a mean of LoadView::stake
@@ -105,10 +106,19 @@ class TaskPolicy {
     static_cast<void>(victim);
     return true;
   }
-  /// Whether deal() shall be asked about a task as it is created; else it goes to its creator's own queue,
-  /// and what it needs is not worked out. Only of policies that weigh load.
-  virtual bool asks(const LoadView& load) const {
+  /// Whether deal() shall be asked about a task of `bytes` as it is created; else it goes to its creator's own queue, and
+  /// where its data is is not worked out. Only of policies that weigh load.
+  virtual bool asks(const LoadView& load, std::uint64_t bytes) const {
     static_cast<void>(load);
+    static_cast<void>(bytes);
+    return true;
+  }
+  /// The same about a task which the end of another one has made ready at `here`, where that one ran.
+  virtual bool asks_released(const MachineView& machine, const LoadView& load, Location here, std::uint64_t bytes) const {
+    static_cast<void>(machine);
+    static_cast<void>(load);
+    static_cast<void>(here);
+    static_cast<void>(bytes);
     return true;
   }
   /// Constant properties that spare the runtime calls on the fast path.

@@ -71,6 +71,11 @@ inline constexpr double kPatienceInLosses = 2;   // while none are being dealt
 inline constexpr double kStuckInBrieflies = 5;
 inline constexpr double kUnknownTaskInLosses = 4;  // how long a task takes until one has ended
 inline constexpr double kMuchLost = 0.5;           // patience is in full where a task loses so much of its time
+inline constexpr std::uint32_t kMostTasksWaited = 4;  // and is no more than so many task times
+inline constexpr std::uint64_t kShortTaskInDeals = 16;  // a task that takes less than so many dealings is not worth one
+// Of tasks of which none has ended yet those are worth it that have so many bytes: 115 kB; from a place that is twice as far
+// away as local memory they take three times as much longer as a task must take.
+inline constexpr std::uint64_t kLargeUntimedBytes = 3 * kShortTaskInDeals * kDealNs * kBytesPerStepAndNs / 10;
 static_assert(kLeastGainPart < 1 && kEvenly < 1 && kMuchLost > 0 && kMuchLost <= 1);
 
 // ---- Surplus and load (policy/shares.h) ----------------------------------------------------------------------------

@@ -164,14 +164,35 @@ TEST_F(Adaptive, EqualWorkOnUnevenDataSpreads) {
 }
 
 TEST_F(Adaptive, NobodyIsAskedWhileTheCreatorIsWhatAllWaitFor) {
-  EXPECT_TRUE(adaptive.asks(load));
+  EXPECT_TRUE(adaptive.asks(load, 1));
   load.task_time = 47 * load.create_time;
-  EXPECT_FALSE(adaptive.asks(load));
+  EXPECT_FALSE(adaptive.asks(load, 1));
   load.dealers = 2;
-  EXPECT_TRUE(adaptive.asks(load)) << "two create";
+  EXPECT_TRUE(adaptive.asks(load, 1)) << "two create";
   load.dealers = 1;
   load.task_time = 0;
-  EXPECT_TRUE(adaptive.asks(load)) << "not known yet";
+  EXPECT_FALSE(adaptive.asks(load, 1)) << "many programs are over before a task has ended";
+  EXPECT_TRUE(adaptive.asks(load, tuning::kLargeUntimedBytes)) << "large ones pay at once";
+}
+
+TEST_F(Adaptive, NobodyIsAskedAboutTasksThatDealingTakesLongerThan) {
+  load.create_time = 1;
+  load.task_time = 15 * tuning::kDealNs;
+  EXPECT_FALSE(adaptive.asks(load, 1));
+  EXPECT_FALSE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
+  load.stake_here = tuning::kDealNs;
+  EXPECT_TRUE(adaptive.asks(load, 1)) << "elsewhere they would take longer";
+  EXPECT_TRUE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
+}
+
+TEST_F(Adaptive, WhatEndsATaskKeepsWhatFollowsItInItsCache) {
+  const std::vector<std::uint64_t> cache(8, 1 << 20);
+  machine.cache_per_core = cache.data();
+  EXPECT_FALSE(adaptive.asks_released(machine, load, 3, machine.cache_per_core[3]));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, 3, machine.cache_per_core[3] + 1));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, placement::kUnknown, 1)) << "nobody knows whose cache that is";
+  load.task_time = 0;
+  EXPECT_FALSE(adaptive.asks_released(machine, load, 3, UINT64_MAX)) << "nobody knows how long they take";
 }
 
 TEST_F(Adaptive, OnlyLocationsWithMembersGetTasks) {
@@ -187,8 +208,17 @@ TEST_F(Adaptive, OnlyLocationsWithMembersGetTasks) {
 TEST_F(Adaptive, FarTasksAreStolenForTheTimeThatTheyWouldWait) {
   FarTasks computing{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask / 100};
   FarTasks moving{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask};
-  EXPECT_TRUE(steals(computing, 2 * kTask));
-  EXPECT_FALSE(steals(moving, 2 * kTask)) << "tasks for it may be about to come";
+  EXPECT_FALSE(steals(moving, 0)) << "tasks for it may be about to come";
+  EXPECT_FALSE(steals(moving, 4 * kTask - 1));
+  EXPECT_TRUE(steals(moving, 4 * kTask)) << "that is long enough";
+  EXPECT_TRUE(steals(computing, kTask)) << "they lose little";
+  moving.several_deal = computing.several_deal = true;
+  EXPECT_TRUE(steals(moving, 0)) << "whoever deals works, too: nobody knows for whom";
+  EXPECT_TRUE(steals(computing, 0));
+  moving.depth = computing.depth = 6;
+  EXPECT_TRUE(steals(computing, 0));
+  EXPECT_FALSE(steals(moving, kTask)) << "the last would wait for one, and loses one and the theft";
+  EXPECT_TRUE(steals(moving, 100 * kTask)) << "somebody there is stuck";
   computing.depth = moving.depth = 0;
   EXPECT_FALSE(steals(computing, 1000 * kTask));
   EXPECT_FALSE(steals(moving, 1000 * kTask));

@@ -390,7 +390,7 @@ TEST_F(Engine, DependencesOrderAndATaskWaitIsForChildrenOnly) {
 // Of tasks whose data lies everywhere, two rounds, of which each second one follows a first on its data. Who
 // is cut off runs a first one before it has made any second.
 TEST_F(Engine, ACreatorWithOthersNearIsNotCutOffFromWhatThePolicyLeavesIt) {
-  constexpr std::uint64_t kBytes = 8 * 4096;
+  constexpr std::uint64_t kBytes = 32 * 4096;
   constexpr std::uint32_t kTasks = 200;
   Steps b(kTasks * kBytes);
   b.task({});

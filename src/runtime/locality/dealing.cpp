@@ -32,7 +32,8 @@ void end_dealing(TeamLocality& all, Member* member) {
 }
 
 policy::DealingNow dealing_now(const TeamLocality& all) {
-  policy::DealingNow now{.dealing = all.dealers.load(std::memory_order_relaxed) != 0};
+  const std::int32_t dealers = all.dealers.load(std::memory_order_relaxed);
+  policy::DealingNow now{.several = dealers > 1, .dealing = dealers != 0};
   for (Location i = 0; i < all.locations; ++i)
     now.add(all.inboxes[i].share(), all.workers[i].load(std::memory_order_relaxed));
   return now;
@@ -51,18 +52,32 @@ policy::FarTasks far_tasks(const TeamLocality& all, const policy::DealingNow& no
   return policy::far_tasks(now, victim, &own);
 }
 
-bool asks_where(Thread* self) {
-  Member* member = self->member;
-  const std::uint64_t now = counter_ns();
-  member->creation.created(now, self->tasks_served);
+namespace {
+
+// All but where tasks would wait.
+policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now) {
   TeamLocality& all = *self->team->locality;
-  note_dealing(all, member);
   refresh_loads(all, now);
   policy::LoadView load;
   weigh(self, load);
-  const Location here = member->location.load(std::memory_order_relaxed);
   if (here >= 0) load.stake_here = all.inboxes[here].stake();
-  return process.policy->asks(load);
+  return load;
+}
+
+}  // namespace
+
+bool asks_where(Thread* self, const Task* task) {
+  Member* member = self->member;
+  const std::uint64_t now = counter_ns();
+  member->creation.created(now, self->tasks_served);
+  note_dealing(*self->team->locality, member);
+  const Location here = member->location.load(std::memory_order_relaxed);
+  return process.policy->asks(load_at(self, here, now), task->footprint->bytes());
+}
+
+bool asks_where_released(Thread* self, const Task* task) {
+  const Location here = self->member->location.load(std::memory_order_relaxed);
+  return process.policy->asks_released(machine_view(), load_at(self, here, counter_ns()), here, task->footprint->bytes());
 }
 
 Location deal(Thread* self, Task* task, bool created) {

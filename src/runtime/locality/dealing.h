@@ -25,6 +25,8 @@ Location deal(Thread* self, Task* task, bool created);
 
 /// Where load is weighed: the member has created a task that it may deal. Whether the policy shall be asked
 /// where.
-bool asks_where(Thread* self);
+bool asks_where(Thread* self, const Task* task);
+/// The same of a task that the member has made ready by ending another one.
+bool asks_where_released(Thread* self, const Task* task);
 
 }  // namespace hearth::rt

@@ -31,6 +31,14 @@ struct Footprint {
   bool marked = false;       // some of its ranges decide
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
   FootprintRange ranges[1];  // `count` of them
+
+  /// Of the ranges that count.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (!marked || ranges[i].decides) sum += ranges[i].bytes();
+    return sum;
+  }
 };
 
 }  // namespace hearth::rt

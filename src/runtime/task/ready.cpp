@@ -64,6 +64,7 @@ inline void enqueue(Thread* self, Task* task, Origin origin) {
   Team* team = task->team;
   note_tasked(team);
   if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && team->locality != nullptr && task->priority == 0 &&
+      (origin == Origin::created || !process.weighs_load || asks_where_released(self, task)) &&
       deal_away(self, task, origin == Origin::created))
     return;
   push_to_own_deque(self, task);
@@ -80,7 +81,7 @@ bool is_alone_at_location(Thread* self) {
 // long as their creator ran one, it would make none that is to follow another on the same data.
 [[gnu::noinline]] void make_ready_weighing(Thread* self, Task* task) {
   note_tasked(task->team);
-  const bool asks = asks_where(self) && task->priority == 0;
+  const bool asks = asks_where(self, task) && task->priority == 0;
   if (asks && deal_away(self, task, true)) return;
   if ((!asks || is_alone_at_location(self)) && runs_at_once(self, task->payload_size))
     run_task(self, task);

@@ -18,21 +18,24 @@ placement::Access mode_of(const Access& access) {
 
 }  // namespace
 
+bool Simulation::asks_released(const Worker& worker, TaskIndex task) {
+  if (!may_deal(task)) return false;
+  return !weighs_load_ || policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task));
+}
+
+std::uint64_t Simulation::declared_bytes(TaskIndex index) const {
+  std::uint64_t bytes = 0;
+  for_each_declared(index, [&](const Access& access) { bytes += access.length * access.rows; });
+  return bytes;
+}
+
 // If the program has marked some of what it declares, only that.
 Need Simulation::need_of(TaskIndex index) {
-  const Task& task = workload_.tasks[index];
   Need need(view_.locations);
   need.decided = (flags_[index] & kIntense) != 0;
-  for (std::uint32_t s = 0; s < task.steps; ++s) {
-    const Step step = workload_.steps[task.first_step + s];
-    if (step.kind != Step::Kind::work) continue;
-    const Work& work = workload_.works[step.index];
-    for (std::uint32_t a = 0; a < work.accesses; ++a) {
-      const Access& access = workload_.accesses[work.first_access + a];
-      if (access.declared && (access.intense || !need.decided))
-        need.add(pages_.shares_of(Extent::of(access)), mode_of(access));
-    }
-  }
+  for_each_declared(index, [&](const Access& access) {
+    if (access.intense || !need.decided) need.add(pages_.shares_of(Extent::of(access)), mode_of(access));
+  });
   return need;
 }
 
@@ -131,12 +134,15 @@ void Simulation::enqueue(WorkerIndex index, TaskIndex task) {
   wake_for_local(worker, task);
 }
 
-// One near it; or if anybody may steal from own queues, the nearest that there is.
+// One near it; where anybody may steal from own queues, any: all who spin see it as soon.
 void Simulation::wake_for_local(const Worker& worker, TaskIndex task) {
-  if (wake_one(parked_near(worker), task) || !by_location_ || !shares_own_queues_) return;
-  const Location* near = tables_.near(worker.location);
-  for (std::int32_t i = 1; i < view_.locations; ++i)
-    if (wake_one(places_[static_cast<std::size_t>(near[i])].parked, task)) return;
+  if (!by_location_ || !shares_own_queues_) {
+    wake_one(parked_near(worker), task);
+    return;
+  }
+  parked_anywhere_.clear();
+  for (const Place& place : places_) parked_anywhere_.insert(parked_anywhere_.end(), place.parked.begin(), place.parked.end());
+  wake_one(parked_anywhere_, task);
 }
 
 // The first task that is queued has those look again that had nothing to look for.
@@ -334,7 +340,8 @@ std::uint64_t Simulation::task_time(Location where) const {
 }
 
 policy::DealingNow Simulation::dealing_now() const {
-  return {.dealing = dealers_ != 0,
+  return {.several = dealers_ > 1,
+          .dealing = dealers_ != 0,
           .released = released_,
           .before = dealt_before_,
           .dealt = dealt_now_,

@@ -103,6 +103,7 @@ bool Simulation::is_over(const Frame& frame) const {
 // Goes on with the topmost task until something takes time.
 void Simulation::run_body(WorkerIndex index) {
   Worker& worker = workers_[index];
+  queue_released(index);
   while (!worker.frames.empty()) {
     Frame& frame = worker.frames.back();
     const Task& task = workload_.tasks[frame.task];
@@ -225,7 +226,7 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker)));
+  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker), declared_bytes(child)));
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
   const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
   worker.result.create += spent;
@@ -233,15 +234,8 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
 }
 
 std::uint32_t Simulation::items_of(TaskIndex index) const {
-  const Task& task = workload_.tasks[index];
   std::uint32_t items = 0;
-  for (std::uint32_t s = 0; s < task.steps; ++s) {
-    const Step step = workload_.steps[task.first_step + s];
-    if (step.kind != Step::Kind::work) continue;
-    const Work& work = workload_.works[step.index];
-    for (std::uint32_t a = 0; a < work.accesses; ++a)
-      items += workload_.accesses[work.first_access + a].declared;
-  }
+  for_each_declared(index, [&](const Access&) { ++items; });
   return items;
 }
 
@@ -317,15 +311,23 @@ Time Simulation::finish(WorkerIndex index) {
       if ((flags_[next] & kUndeferred) != 0) {
         tell_runner(parent_[next]);
       } else if ((flags_[next] & kCreated) != 0) {
-        if (may_deal(next)) spent += cost(deal_);
-        if (!may_deal(next) || !deal_away(index, next, false)) enqueue(index, next);
+        if (asks_released(worker, next)) spent += cost(deal_);
+        worker.released.push_back(next);
       }
     }
     worker.result.create += spent;
+    if (spent == 0) queue_released(index);
   }
   if (task != 0 && --unfinished_[parent_[task]] == 0) tell_runner(parent_[task]);
   if (incomplete_[task] == 0) complete(task);
   return spent;
+}
+
+void Simulation::queue_released(WorkerIndex index) {
+  std::vector<TaskIndex>& released = workers_[index].released;
+  for (const TaskIndex task : released)
+    if (!asks_released(workers_[index], task) || !deal_away(index, task, false)) enqueue(index, task);
+  released.clear();
 }
 
 // The task and all its descendants have ended.

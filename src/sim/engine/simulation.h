@@ -89,6 +89,7 @@ class Simulation {
     Time pause = 0;            // until the next
     Time begun = 0;            // its activity
     std::vector<Frame> frames;
+    std::vector<TaskIndex> released;  // ready, and queued when the worker goes on: deciding where takes time first
     Ring<TaskIndex> deque;
     Ring<TaskIndex> implicit;  // tasks that are its own
     policy::Patience patience;
@@ -131,11 +132,25 @@ class Simulation {
   void timer_fires(WorkerIndex index);
   Time begin_create(WorkerIndex index, TaskIndex child);
   std::uint32_t items_of(TaskIndex task) const;
+  std::uint64_t declared_bytes(TaskIndex task) const;
+  /// Calls function(access) for what the task declares.
+  template <class Function>
+  void for_each_declared(TaskIndex index, Function&& function) const {
+    const Task& task = workload_.tasks[index];
+    for (std::uint32_t s = 0; s < task.steps; ++s) {
+      const Step step = workload_.steps[task.first_step + s];
+      if (step.kind != Step::Kind::work) continue;
+      const Work& work = workload_.works[step.index];
+      for (std::uint32_t a = 0; a < work.accesses; ++a)
+        if (const Access& access = workload_.accesses[work.first_access + a]; access.declared) function(access);
+    }
+  }
   /// False: something takes time first.
   bool created(WorkerIndex index);
   void begin_task(WorkerIndex index, TaskIndex task, Time after = 0);
   /// The time that it takes to release the successors.
   Time finish(WorkerIndex index);
+  void queue_released(WorkerIndex index);
   void complete(TaskIndex task);
   bool is_over(const Frame& frame) const;
   void tell_runner(TaskIndex task);
@@ -163,6 +178,7 @@ class Simulation {
   }
   policy::LoadView load_for(const Worker& worker);
   void weigh_locations(std::uint64_t task_time, bool created);
+  bool asks_released(const Worker& worker, TaskIndex task);
   Location deal(WorkerIndex index, TaskIndex task, bool created);
   placement::Need need_of(TaskIndex task);
   bool put_in_inbox(TaskIndex task, Location where, bool created);
@@ -240,6 +256,7 @@ class Simulation {
   std::vector<Inbox> inboxes_;
   Ring<TaskIndex> shared_;  // the one queue
   std::vector<WorkerIndex> everybody_parked_;
+  std::vector<WorkerIndex> parked_anywhere_;  // for a moment
   std::size_t queued_ = 0;   // tasks in deques, inboxes and the one queue
   std::uint32_t dealt_ = 0;  // of those, in inboxes
   std::uint32_t dealt_ever_ = 0;
