@@ -387,6 +387,27 @@ TEST_F(Engine, DependencesOrderAndATaskWaitIsForChildrenOnly) {
   EXPECT_NEAR(static_cast<double>(run(b.w, options).makespan), 5100e3, 10);
 }
 
+// Deciding where a task goes takes time, and only then others see the task: whoever has ended what it waited for is there.
+TEST_F(Engine, WhoMakesATaskReadyRunsItThoughDecidingTakesTime) {
+  parameters.deal_ns = known(300);
+  constexpr std::uint32_t kTasks = 50;
+  Steps b(8 * 4096);
+  b.task({});
+  std::vector<Step> steps;
+  TaskIndex last = b.task({b.work(10'000, {reads(0, 8 * 4096)})});
+  for (std::uint32_t i = 0; i < kTasks; ++i) {
+    steps.push_back(create(last));
+    last = b.task({b.work(10'000, {reads(0, 8 * 4096)})}, {last});
+  }
+  steps.push_back(create(last));
+  steps.push_back(wait_all());
+  b.root(steps);
+  RunOptions options = deterministic("locality");
+  options.distribution.kind = placement::Kind::fine;  // nowhere is better
+  options.threads = 2;
+  EXPECT_LE(run(b.w, options).steals, 1u);
+}
+
 // Of tasks whose data lies everywhere, two rounds, of which each second one follows a first on its data. Who
 // is cut off runs a first one before it has made any second.
 TEST_F(Engine, ACreatorWithOthersNearIsNotCutOffFromWhatThePolicyLeavesIt) {

@@ -100,16 +100,18 @@ void RandomProgram::allocate() {
 }
 
 
+void RandomProgram::rewrite_in_a_task(std::uint64_t i) {
+  begin_task();
+  work(1);
+  builder_.access(block(0, i, Mode::read_write));
+  look_up();
+  builder_.end_task();
+}
+
 void RandomProgram::make_rounds() {
   const std::vector<std::uint64_t> order = drawn_order();
   for (std::uint64_t round = 0; round < program_.repeats; ++round) {
-    for (const std::uint64_t i : order) {
-      begin_task();
-      work(1);
-      builder_.access(block(0, i, Mode::read_write));
-      look_up();
-      builder_.end_task();
-    }
+    for (const std::uint64_t i : order) rewrite_in_a_task(i);
     builder_.task_wait();
   }
 }

@@ -116,6 +116,7 @@ class RandomProgram {
 
  private:
   void allocate();
+  void rewrite_in_a_task(std::uint64_t i);
   void make_rounds();
   void read_neighbours(std::uint64_t grid, std::uint64_t i);
   void read_some(std::uint64_t grid, std::uint64_t i);

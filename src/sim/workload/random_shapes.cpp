@@ -133,18 +133,13 @@ void RandomProgram::make_phases() {
 }
 
 void RandomProgram::make_groups() {
-  const std::uint64_t groups = std::min<std::uint64_t>(program_.blocks, 1 + program_.reads * 3);
+  const std::uint64_t count = std::min<std::uint64_t>(program_.blocks, 1 + program_.reads * 3);
   const std::uint32_t outer = builder_.kind("groups");
-  for (std::uint64_t group = 0; group < groups; ++group) {
+  for (std::uint64_t group = 0; group < count; ++group) {
     builder_.begin_task(outer);
     for (std::uint64_t round = 0; round < program_.repeats; ++round) {
-      for (std::uint64_t i = group * program_.blocks / groups; i < (group + 1) * program_.blocks / groups; ++i) {
-        begin_task();
-        work(1);
-        builder_.access(block(0, i, Mode::read_write));
-        look_up();
-        builder_.end_task();
-      }
+      for (std::uint64_t i = group * program_.blocks / count; i < (group + 1) * program_.blocks / count; ++i)
+        rewrite_in_a_task(i);
       builder_.task_wait();
     }
     builder_.end_task();
@@ -165,16 +160,9 @@ void RandomProgram::make_loops() {
       builder_.end_task();
     }
     builder_.task_wait();
-    for (std::uint64_t i = 0; i < program_.blocks; ++i) {
-      begin_task();
-      work(1);
-      builder_.access(block(0, i, Mode::read_write));
-      look_up();
-      builder_.end_task();
-    }
+    for (std::uint64_t i = 0; i < program_.blocks; ++i) rewrite_in_a_task(i);
     builder_.task_wait();
   }
 }
-
 
 }  // namespace hearth::sim
