@@ -250,7 +250,9 @@ class Running(Shop):
         self.run_it(compiler, name, *more, "-o", "prog")
 
     def test_off_and_print(self):
-        self.write("work.c", WORK)
+        # The first thread stays until the second has done its work: the place of one that has ended is free.
+        waits = "while (__atomic_load_n(&shared, __ATOMIC_RELAXED) < 200) sched_yield(); return 0;"
+        self.write("work.c", "#include <sched.h>\n" + WORK.replace("return 0;", waits))
         self.build(TWO, "work.c", "--mode=paper")
         self.assertEqual(self.run_it("./prog", env={"HEARTH_BTLP": "off"}).stderr, "")
         lines = self.run_it("./prog", env={"HEARTH_BTLP": "print", "HEARTH_MACHINE": PAPERS_MACHINE}).stderr.splitlines()
