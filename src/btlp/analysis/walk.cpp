@@ -169,9 +169,7 @@ void Walk::give_up() {
 
 void Walk::add_roots() {
   const auto add = [&](llvm::Function& function) {
-    contexts_.push_back(std::make_unique<Context>());
-    Context* context = contexts_.back().get();
-    context->function = &function;
+    Context* context = new_context(&function, 0);
     for (llvm::Argument& argument : function.args()) {
       Pointers value;
       if (argument.getType()->isPointerTy() && !(function.getName() == "main" && whole_))
@@ -198,10 +196,9 @@ void Walk::add_handlers() {
     const auto* fields = llvm::dyn_cast<llvm::ConstantStruct>(entry.get());
     auto* function = fields == nullptr ? nullptr : llvm::dyn_cast<llvm::Function>(fields->getOperand(1));
     if (function == nullptr || function->isDeclaration()) continue;
-    contexts_.push_back(std::make_unique<Context>());
-    contexts_.back()->function = function;
-    contexts_.back()->arguments.resize(function->arg_size());
-    roots_[0].push_back(contexts_.back().get());
+    Context* context = new_context(function, 0);
+    context->arguments.resize(function->arg_size());
+    roots_[0].push_back(context);
   }
 }
 
@@ -324,6 +321,14 @@ bool Walk::is_new(Context* context, llvm::Instruction* instruction, std::uint64_
   return std::exchange(context->values[instruction].inputs, both) != both;
 }
 
+Context* Walk::new_context(llvm::Function* function, int thread) {
+  contexts_.push_back(std::make_unique<Context>());
+  Context* made = contexts_.back().get();
+  made->function = function;
+  made->thread = thread;
+  return made;
+}
+
 Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency) {
   const auto key = std::make_pair(call, callee);
   if (const auto known = from->callees.find(key); known != from->callees.end()) return known->second;
@@ -335,12 +340,9 @@ Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee
   if (found == nullptr && crowded)
     if (const auto known = merged.find(callee); known != merged.end()) found = known->second;
   if (found == nullptr) {
-    contexts_.push_back(std::make_unique<Context>());
-    found = contexts_.back().get();
-    found->function = callee;
+    found = new_context(callee, from->thread);
     found->parent = from;
     found->call = call;
-    found->thread = from->thread;
     found->depth = from->depth + 1;
     const llvm::BasicBlock* ignored = nullptr;
     found->in_loop = in_loop(from, *call, ignored);

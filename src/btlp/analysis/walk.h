@@ -141,6 +141,7 @@ class Walk {
   const Body& body_of(llvm::Function& function);
   void visit(Context* context, llvm::Instruction& instruction, double frequency);
   static bool is_new(Context* context, llvm::Instruction* instruction, std::uint64_t where, std::uint64_t what);
+  Context* new_context(llvm::Function* function, int thread);
   Context* enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency);
   void touch(Context* context, llvm::Instruction& instruction, const Pointers& pointers, std::int64_t bytes, bool write,
              double frequency);
@@ -208,6 +209,8 @@ class Walk {
   bool call_keys(Context* context, llvm::CallBase& call, llvm::StringRef name);
   Pointers under_key(Context* context, llvm::CallBase& call);
   void add_destructors(Context* context, llvm::CallBase& call);
+  template <class Function>
+  void for_each_end(Function&& function);
   void follow_destructors();
   void touch_by_destructors();
 

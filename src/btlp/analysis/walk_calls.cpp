@@ -269,10 +269,7 @@ void Walk::start_routine(Context* context, llvm::CallBase& call, const Creator& 
     return;
   }
   if (creation.root == nullptr) {
-    contexts_.push_back(std::make_unique<Context>());
-    creation.root = contexts_.back().get();
-    creation.root->function = routine;
-    creation.root->thread = number;
+    creation.root = new_context(routine, number);
     creation.root->arguments.resize(routine->arg_size());
     roots_[number].push_back(creation.root);
     grown_ = true;

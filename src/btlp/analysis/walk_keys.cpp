@@ -85,44 +85,43 @@ void Walk::add_destructors(Context* context, llvm::CallBase& call) {
   destructor_unknown_ = destructor_unknown_ || !known;
 }
 
-/// Gives each thread's data to the destructors that are here. main() ends the process instead, unless it exits as a thread.
-void Walk::follow_destructors() {
+/// Calls function(thread, data) for each thread that has something under a key. main() ends the process instead of its thread,
+/// unless it exits as one.
+template <class Function>
+void Walk::for_each_end(Function&& function) {
   for (std::size_t node = 0; node < roots_.size(); ++node) {
     const int thread = static_cast<int>(node);
     if (thread == 0 && ended_by_exit_.count(0) == 0) continue;
     const Pointers data = memory_.load(specific(thread), 8);
-    if (data.empty()) continue;
-    // For each key, and again while destructors set keys.
-    for (llvm::Function* function : destructors_)
-      if (!function->isDeclaration()) call_any_time(thread, function, data);
+    if (!data.empty()) function(thread, data);
   }
+}
+
+/// Gives each thread's data to the destructors that are here.
+void Walk::follow_destructors() {
+  for_each_end([&](int thread, const Pointers& data) {
+    // For each key, and again while destructors set keys.
+    for (llvm::Function* destructor : destructors_)
+      if (!destructor->isDeclaration()) call_any_time(thread, destructor, data);
+  });
 }
 
 /// What destructors without bitcode do to the data: free() nothing that matters, others whatever they may.
 void Walk::touch_by_destructors() {
-  for (std::size_t node = 0; node < roots_.size(); ++node) {
-    const int thread = static_cast<int>(node);
-    if (thread == 0 && ended_by_exit_.count(0) == 0) continue;
-    const Pointers data = memory_.load(specific(thread), 8);
-    if (data.empty()) continue;
+  for_each_end([&](int thread, const Pointers& data) {
     const auto touch_all = [&](llvm::Function* function, const Pointers& what) {
       Context*& root = any_time_[{thread, function}];
-      if (root == nullptr) {
-        contexts_.push_back(std::make_unique<Context>());
-        root = contexts_.back().get();
-        root->function = function == nullptr ? key_made_->getFunction() : function;
-        root->thread = thread;
-      }
+      if (root == nullptr) root = new_context(function == nullptr ? key_made_->getFunction() : function, thread);
       touch(root, *key_made_, what, kUnbounded / 2, false, 1);
       touch(root, *key_made_, what, kUnbounded / 2, true, 1);
     };
-    for (llvm::Function* function : destructors_)
-      if (function->isDeclaration() && !is_silent(function->getName()))
-        touch_all(function, is_libc(function->getName()) ? data : memory_.reachable(data));
-    if (!destructor_unknown_) continue;
+    for (llvm::Function* destructor : destructors_)
+      if (destructor->isDeclaration() && !is_silent(destructor->getName()))
+        touch_all(destructor, is_libc(destructor->getName()) ? data : memory_.reachable(data));
+    if (!destructor_unknown_) return;
     touch_all(nullptr, memory_.reachable(data));
     note_unknown(any_time_[{thread, nullptr}], "a key has a destructor that is not known");
-  }
+  });
 }
 
 }  // namespace hearth::btlp

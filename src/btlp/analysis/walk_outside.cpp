@@ -162,10 +162,7 @@ Pointers Walk::linked_to(const Pointers& nodes, int from) {
 void Walk::call_any_time(int thread, llvm::Function* function, const Pointers& data) {
   Context*& root = any_time_[{thread, function}];
   if (root == nullptr) {
-    contexts_.push_back(std::make_unique<Context>());
-    root = contexts_.back().get();
-    root->function = function;
-    root->thread = thread;
+    root = new_context(function, thread);
     root->in_loop = true;
     root->same_arguments = false;
     root->arguments.resize(function->arg_size());
