@@ -75,19 +75,20 @@ class Folder {
     if (mkdtemp(path_.data()) == nullptr) path_.clear();
     if (path_.empty()) return;
     set_left_folder(path_);
-    for (const char* name : {"trace", "plan.o"}) add_leftover(file(name));
+    for (const char* name : kFiles) add_leftover(file(name));
   }
   ~Folder() {
     if (path_.empty()) return;
     keep_leftovers();
     set_left_folder("");
-    for (const char* name : {"trace", "plan.o"}) unlink((path_ + "/" + name).c_str());
+    for (const char* name : kFiles) unlink(file(name).c_str());
     rmdir(path_.c_str());
   }
   std::string file(const char* name) const { return path_ + "/" + name; }
   bool good() const { return !path_.empty(); }
 
  private:
+  static constexpr const char* kFiles[] = {"trace", "plan.o"};  // all that is ever in it
   std::string path_;
 };
 
