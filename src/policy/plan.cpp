@@ -130,7 +130,7 @@ class Search {
         // Memory whose users are at several locations stays, or goes to all of them.
         if (here == kUnknown && !(shared && way == Data::over_all)) continue;
         if (!may_move(a, here, spreads)) continue;
-        if (!is_wanted_by_any(a, way)) {
+        if (!is_wanted(a, way)) {
           all_of_them = false;
           continue;
         }
@@ -149,21 +149,19 @@ class Search {
     return spreads ? sum > 0 : sum > static_cast<double>(s_.tree.bytes(a)[here]);
   }
 
-  bool is_wanted_by_any(AttachmentId a, Data way) const {
-    bool wanted = false, written = false;
-    s_.tree.for_each_sharer(a, [&](AttachmentId each) {
-      wanted = wanted || is_wanted(each, way);
-      written = written || is_written(s_.tree.attachment(each));
+  // By those who share the memory, all together.
+  bool is_wanted(AttachmentId leader, Data way) const {
+    bool written = false;
+    float most = 0;
+    s_.tree.for_each_sharer(leader, [&](AttachmentId each) {
+      const Attachment& facts = s_.tree.attachment(each);
+      written = written || is_written(facts);
+      most = std::max(most, uses(facts));
     });
-    return wanted && !(way == Data::only_read && written);
-  }
-
-  bool is_wanted(AttachmentId a, Data way) const {
-    const Attachment& facts = s_.tree.attachment(a);
-    if (way == Data::written) return is_written(facts);
-    if (way == Data::only_read) return !is_written(facts);
-    if (way == Data::used_most) return uses(facts) >= kMost * most_uses_;
-    if (way == Data::used_often) return uses(facts) >= kOften * most_uses_;
+    if (way == Data::written) return written;
+    if (way == Data::only_read) return !written;
+    if (way == Data::used_most) return most >= kMost * most_uses_;
+    if (way == Data::used_often) return most >= kOften * most_uses_;
     return true;
   }
 

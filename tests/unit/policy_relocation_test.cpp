@@ -259,6 +259,15 @@ TEST_F(Relocations, PinnedMemoryStays) {
   EXPECT_EQ(plan(program, {.passes = 1000, .may_move_threads = false}).action, Action::stay);
 }
 
+/// The owner uses the bytes at `where` that those before it use; `first` is the first one's attachment.
+void give_shared(Program& program, EntityId owner, std::uint64_t bytes, Location where, placement::AttachmentId& first) {
+  const placement::AttachmentId part = program.give(owner, bytes, where);
+  if (first == placement::kNoAttachment)
+    first = part;
+  else
+    program.tree.share(part, first);
+}
+
 // Two teams at two nodes use one vector, which is at a third one; a third team has its own there.
 TEST_F(Relocations, SharedMemoryGoesToNoneOfItsUsersAlone) {
   Opteron bench;
@@ -268,8 +277,8 @@ TEST_F(Relocations, SharedMemoryGoesToNoneOfItsUsersAlone) {
     teams.push_back(program.team(4));
     program.distribute("cache", teams.back(), bench.places.place_of_location(node));
   }
-  const auto shared = program.give(teams[0], 4'000'000, 2);
-  program.tree.share(program.give(teams[1], 4'000'000, 2), shared);
+  placement::AttachmentId shared = placement::kNoAttachment;
+  for (const EntityId team : {teams[0], teams[1]}) give_shared(program, team, 4'000'000, 2, shared);
   program.give(teams[2], 4'000'000, 2);
   const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
   EXPECT_NE(planned.action, Action::stay);
@@ -285,13 +294,8 @@ TEST_F(Relocations, SharedMemoryMovesOnceWhereAllOfItsUsersAre) {
     const EntityId team = program.team(4);
     program.distribute("cache", team, bench.places.place_of_location(node));
     placement::AttachmentId first = placement::kNoAttachment;
-    for (EntityId e = program.tree[team].first_inside; e != kNoEntity; e = program.tree[e].next) {
-      const auto part = program.give(e, 4'000'000, (node + 1) % 4);
-      if (first == placement::kNoAttachment)
-        first = part;
-      else
-        program.tree.share(part, first);
-    }
+    for (EntityId e = program.tree[team].first_inside; e != kNoEntity; e = program.tree[e].next)
+      give_shared(program, e, 4'000'000, (node + 1) % 4, first);
   }
   const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
   EXPECT_EQ(planned.action, Action::migrate_data);
@@ -308,11 +312,7 @@ TEST_F(Relocations, SharedMemoryIsSpreadWhereOneMemoryCannotFeedAll) {
   for (Location node = 0; node < 4; ++node) {
     const EntityId team = program.team(4);
     program.distribute("cache", team, bench.places.place_of_location(node));
-    const auto part = program.give(team, 64'000'000, 0);
-    if (first == placement::kNoAttachment)
-      first = part;
-    else
-      program.tree.share(part, first);
+    give_shared(program, team, 64'000'000, 0, first);
   }
   const Planned planned = plan(program, {.passes = 1000, .may_move_threads = false});
   EXPECT_EQ(planned.action, Action::spread_data);
