@@ -311,8 +311,9 @@ Time Simulation::finish(WorkerIndex index) {
       if ((flags_[next] & kUndeferred) != 0) {
         tell_runner(parent_[next]);
       } else if ((flags_[next] & kCreated) != 0) {
-        if (asks_released(worker, next)) spent += cost(deal_);
-        worker.released.push_back(next);
+        const bool asks = asks_released(worker, next);
+        if (asks) spent += cost(deal_);
+        worker.released.push_back({next, asks});
       }
     }
     worker.result.create += spent;
@@ -324,9 +325,9 @@ Time Simulation::finish(WorkerIndex index) {
 }
 
 void Simulation::queue_released(WorkerIndex index) {
-  std::vector<TaskIndex>& released = workers_[index].released;
-  for (const TaskIndex task : released)
-    if (!asks_released(workers_[index], task) || !deal_away(index, task, false)) enqueue(index, task);
+  std::vector<Released>& released = workers_[index].released;
+  for (const auto& [task, asks] : released)
+    if (!asks || !deal_away(index, task, false)) enqueue(index, task);
   released.clear();
 }
 

@@ -57,6 +57,11 @@ class Simulation {
 
   enum class Wait : std::uint8_t { none, children, descendants, predecessors };
 
+  struct Released {
+    TaskIndex task;
+    bool asks;  // it is dealt, if the policy wants
+  };
+
   // A task whose body is under way on a worker.
   struct Frame {
     TaskIndex task;
@@ -89,7 +94,7 @@ class Simulation {
     Time pause = 0;            // until the next
     Time begun = 0;            // its activity
     std::vector<Frame> frames;
-    std::vector<TaskIndex> released;  // ready, and queued when the worker goes on: deciding where takes time first
+    std::vector<Released> released;  // ready, and queued when the worker goes on: deciding where takes time first
     Ring<TaskIndex> deque;
     Ring<TaskIndex> implicit;  // tasks that are its own
     policy::Patience patience;

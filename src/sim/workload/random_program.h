@@ -168,8 +168,9 @@ class RandomProgram {
     builder_.access(access);
   }
 
-  void begin_task() {
-    builder_.begin_task(kind_);
+  void begin_task() { begin_task(kind_); }
+  void begin_task(std::uint32_t kind) {
+    builder_.begin_task(kind);
     declares_ = program_.declared == 1 || draw_.unit() < program_.declared;
   }
 

@@ -28,8 +28,7 @@ void RandomProgram::make_solver() {
     }
     builder_.task_wait();
     for (std::uint64_t row = 0; row < side; ++row) {
-      builder_.begin_task(sums);
-      declares_ = program_.declared == 1 || draw_.unit() < program_.declared;
+      begin_task(sums);
       work(0.25);
       for (std::uint64_t column = 0; column < side; ++column) {
         Access part = block(0, row * side + column, Mode::read);
