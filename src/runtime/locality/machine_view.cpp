@@ -62,9 +62,11 @@ const policy::MachineTables& machine_tables() {
 
 const Location* locations_near(Location from) { return machine_tables().near(from < 0 ? 0 : from); }
 
-bool several_locations() {
-  // Where threads are is asked whatever the policy: hearth_location(), and memory that is placed by the caller.
+void locate_threads_of_pretended_machine() {
   if (!settings().machine.empty() && has_several_locations()) memory::set_locator(pretended_location);
+}
+
+bool several_locations() {
   if (check::on) return true;  // footprints are what it is about
   const policy::TaskPolicy& policy = *process.policy;
   if (policy.deals_here_always() || policy.one_queue()) return false;

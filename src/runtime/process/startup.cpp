@@ -169,6 +169,7 @@ void start_runtime() {
   pthread_atfork(nullptr, nullptr, in_fork_child);
   init_affinity();
   check::start();
+  locate_threads_of_pretended_machine();
   process.several_locations = several_locations();
   init_seats();
   let_teams_move();
