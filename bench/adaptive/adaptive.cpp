@@ -274,12 +274,7 @@ int run(int count, char** words) {
   Json list = Json::array();
   for (const Case& one : cases) list.push_back(json_of(one, ways));
   const Json all = {{"draws", arguments.draws}, {"cases", std::move(list)}};
-  const std::string text = all.dump(1) + "\n";
-  std::FILE* file = arguments.out.empty() ? stdout : std::fopen(arguments.out.c_str(), "w");
-  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
-    fail(fmt::format("{}: {}", arguments.out.empty() ? "standard output" : arguments.out,
-                     std::strerror(errno)));
-  if (!arguments.out.empty()) std::fclose(file);
+  study::write("adaptive", all.dump(1) + "\n", arguments.out);
   return 0;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <thread>
@@ -78,6 +80,16 @@ void run_all(const char* what, std::size_t count, unsigned threads, Run run) {
   for (unsigned thread = 1; thread < threads; ++thread) others.emplace_back(work);
   work();
   for (std::thread& other : others) other.join();
+}
+
+/// To this file, or to standard output if `path` is empty. Ends the program if that fails.
+inline void write(const char* program, const std::string& text, const std::string& path) {
+  std::FILE* file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
+  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
+    fmt::print(stderr, "{}: {}: {}\n", program, path.empty() ? "standard output" : path, std::strerror(errno));
+    std::exit(1);
+  }
+  if (!path.empty()) std::fclose(file);
 }
 
 // Five digits: no more mean anything, and files stay readable.

@@ -5,11 +5,8 @@
 // visited several times, each time with other values of what is not known of its machine (a point in the model's ranges) and
 // other races; all policies of a visit see the same. The output depends on nothing but the model files and the arguments:
 // threads take programs as they come, and each writes its own slot.
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include <algorithm>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -17,6 +14,7 @@
 #include "adaptive/study.h"
 #include "policy/policies.h"
 #include "sim/engine/engine.h"
+#include "sim/study/search.h"
 #include "sim/workload/generators.h"
 
 namespace hearth::policies {
@@ -39,12 +37,11 @@ struct Arguments {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-constexpr Kind kDistributions[] = {Kind::standard, Kind::fine, Kind::coarse, Kind::blocked, Kind::nearest};
-
 const Kind* distribution_named(const std::string& name) {
-  const auto* const found = std::find_if(std::begin(kDistributions), std::end(kDistributions),
-                                         [&](Kind kind) { return placement::kind_name(kind) == name; });
-  return found == std::end(kDistributions) ? nullptr : found;
+  const std::span<const Kind> kinds = sim::searched_kinds();
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](Kind kind) { return placement::kind_name(kind) == name; });
+  return found == kinds.end() ? nullptr : &*found;
 }
 
 // A policy with a distribution.
@@ -106,17 +103,7 @@ Json run_case(std::uint32_t number, const Arguments& arguments, const std::vecto
   return made;
 }
 
-int write(const std::string& text, const std::string& path) {
-  std::FILE* file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
-  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
-    fmt::print(stderr, "policies: {}: {}\n", path.empty() ? "standard output" : path, std::strerror(errno));
-    return 1;
-  }
-  if (!path.empty()) std::fclose(file);
-  return 0;
-}
-
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
   study::Models models("policies", arguments.models, arguments.draws);
   std::vector<const study::Model*> machines;
   for (const std::string& machine : arguments.machines) machines.push_back(&models.named(machine));
@@ -126,7 +113,7 @@ int run(const Arguments& arguments) {
     made[number] = run_case(static_cast<std::uint32_t>(number), arguments, ways, *machines[number % machines.size()]);
   });
   const Json all = {{"seed", arguments.seed}, {"draws", arguments.draws}, {"cases", made}};
-  return write(all.dump(1) + "\n", arguments.out);
+  study::write("policies", all.dump(1) + "\n", arguments.out);
 }
 
 std::string known_policy(const std::string& name) {
@@ -159,5 +146,5 @@ int main(int count, char** words) {
   app.add_option("--draws", arguments.draws, "visits of each program")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--threads", arguments.threads, "that simulate")->check(CLI::Range(1, 1024))->capture_default_str();
   CLI11_PARSE(app, count, words);
-  return hearth::policies::run(arguments);
+  hearth::policies::run(arguments);
 }
