@@ -1,11 +1,11 @@
 // Tasks go where they would end first: to their data, unless the way to it, or the wait there, costs more
 // than it saves; and idle workers take what would otherwise wait for longer than the way to its data is.
 //
-// Four things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue,
+// Five things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue,
 // from which anybody may steal at once. Nobody is asked where a task should run while its creator is what all
 // others wait for, nor about tasks that find their data in a cache where they were made ready. Where a location
-// has more than its part, its tasks go to the next best. And an idle worker takes what would wait for longer than
-// it loses elsewhere.
+// has more than its part, its tasks go to the next best. An idle worker takes what would wait for longer than it loses elsewhere. And
+// tasks of a construct stay where they are made when the clock shows that they lose nothing elsewhere (account.h).
 //
 // docs/results/adaptive.md says what that is worth, and on what it was tuned.
 #include <algorithm>
@@ -49,12 +49,17 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
 
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
   Location best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
+  if (load.home != nullptr) *load.home = best;
+  // Where all is slowed down times tell nothing of places.
+  if (machine.slowdown == 1 && (load.tries || !load.believes)) return load.tries && !load.believes ? best : kHere;
   const std::uint64_t slack = kSlackTasks * load.task_time;
   if (load.wait[best] > slack) {
     add_waits(price, best, load, count, per_ns, slack);
     best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
   if (!here_counts) return best;
+  // It is where its data is, among others who create: in its own queue it comes next, and idle workers take the oldest.
+  if (best == creator && load.dealers >= kSeveralDealers) return kHere;
   // What the best place saves against the creator's; or, when that is the best, against a usual one.
   const double gain = best == creator ? stake : price.at[creator] - price.at[best];
   const double worth = std::max(kDealNs * machine.slowdown, kLeastGainPart * static_cast<double>(load.task_time));

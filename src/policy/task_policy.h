@@ -67,7 +67,11 @@ struct LoadView {
   std::uint32_t workers = 0;      // of the team
   std::uint32_t dealers = 0;      // of those, how many create tasks just now
   std::uint64_t stake_here = 0;   // what those would lose elsewhere that were dealt to the creator's location
-  std::uint64_t* stake = nullptr;  // told by the policy: what the task would lose at a usual other location
+  bool believes = true;  // tasks of its construct that ran elsewhere took longer, or nobody knows: account.h
+  bool tries = false;    // and to know it, this one goes where it would not
+  // Told by the policy: what the task would lose at a usual other location, and where it would lose nothing.
+  std::uint64_t* stake = nullptr;
+  Location* home = nullptr;
 };
 static_assert(placement::kMaxLocations <= 64);
 

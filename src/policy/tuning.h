@@ -76,6 +76,20 @@ inline constexpr std::uint64_t kShortTaskInDeals = 16;  // a task that takes les
 // Of tasks of which none has ended yet those are worth it that have so many bytes: 115 kB; from a place that is twice as far
 // away as local memory they take three times as much longer as a task must take.
 inline constexpr std::uint64_t kLargeUntimedBytes = 3 * kShortTaskInDeals * kDealNs * kBytesPerStepAndNs / 10;
+// Of several creators' tasks those stay in their own queues whose best place that is already; from so many on. Measured.
+inline constexpr std::uint32_t kSeveralDealers = 2;
+
+// What the tasks of a construct have shown (policy/account.h). Measured on random programs (results/league.md).
+inline constexpr std::uint32_t kAskedAtFirst = 32;   // so many are asked about in any case
+inline constexpr std::uint64_t kSavedInDeals = 8;    // and more if they save so many dealings each in the mean,
+inline constexpr std::uint32_t kAsksRarely = 16;     // else one in so many
+inline constexpr std::uint32_t kKnownTimes = 4;      // so many times at home and elsewhere tell enough;
+inline constexpr std::uint64_t kBelievedPart = 10;   // they must differ by this part of what was foretold
+// One in so many runs where it would not: at first, when each worker may have had kTriesAfter, and later. Measured.
+inline constexpr std::uint32_t kTriesAtFirst = 8, kTriesLater = 128, kTriesAfter = 4;
+inline constexpr std::uint32_t kSavedFollows = 32, kTimesFollow = 16;  // means follow by such parts
+// From so many times on only one in kNotesRarely is noted: all threads share the line. Reasoned.
+inline constexpr std::uint32_t kKnownWell = 64, kNotesRarely = 16;
 static_assert(kLeastGainPart < 1 && kEvenly < 1 && kMuchLost > 0 && kMuchLost <= 1);
 
 // ---- Surplus and load (policy/shares.h) ----------------------------------------------------------------------------

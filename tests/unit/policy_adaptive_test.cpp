@@ -101,6 +101,27 @@ TEST_F(Adaptive, ATaskGoesToItsData) {
   EXPECT_GT(stake, 0u) << "and what it would lose elsewhere is told";
 }
 
+TEST_F(Adaptive, WhatIsNotBelievedIsNotDealt) {
+  Location home = kHere;
+  load.home = &home;
+  load.believes = false;
+  EXPECT_EQ(deal(at(5), 0), kHere);
+  EXPECT_EQ(home, 5) << "and where it would have been at home is told";
+  load.tries = true;
+  EXPECT_EQ(deal(at(5), 0), 5) << "but for one that is to show it";
+  load.believes = true;
+  EXPECT_EQ(deal(at(5), 0), kHere) << "and the other way round";
+  machine.slowdown = 100;
+  EXPECT_EQ(deal(at(5), 0), 5) << "an emulator's times show nothing";
+}
+
+TEST_F(Adaptive, ATaskThatIsAtHomeStaysInItsCreatorsQueueAmongSeveralCreators) {
+  EXPECT_EQ(deal(at(3), 3), 3);
+  load.dealers = 2;
+  EXPECT_EQ(deal(at(3), 3), kHere);
+  EXPECT_EQ(deal(at(3), 4), 3);
+}
+
 TEST_F(Adaptive, ATaskStaysThatHasNoDataOrHasItEverywhere) {
   EXPECT_EQ(deal(Need(8), 3), kHere);
   Need even(8);

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "runtime/locality/accounts.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
 #include "runtime/locality/machine_view.h"
@@ -72,12 +73,14 @@ bool asks_where(Thread* self, const Task* task) {
   member->creation.created(now, self->tasks_served);
   note_dealing(*self->team->locality, member);
   const Location here = member->location.load(std::memory_order_relaxed);
-  return process.policy->asks(load_at(self, here, now), task->footprint->bytes());
+  return process.policy->asks(load_at(self, here, now), task->footprint->bytes()) &&
+         account_of(task).asks(member->questions++);
 }
 
 bool asks_where_released(Thread* self, const Task* task) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  return process.policy->asks_released(machine_view(), load_at(self, here, counter_ns()), here, task->footprint->bytes());
+  return process.policy->asks_released(machine_view(), load_at(self, here, counter_ns()), here, task->footprint->bytes()) &&
+         account_of(task).asks(self->member->questions++);
 }
 
 Location deal(Thread* self, Task* task, bool created) {
@@ -93,14 +96,23 @@ Location deal(Thread* self, Task* task, bool created) {
   const policy::MachineView& view = footprint.stated ? machine.stated : machine.view;
   const Location here = self->member->location.load(std::memory_order_relaxed);
   Waits waits;
-  if (HEARTH_UNLIKELY(process.weighs_load)) weigh_locations(self, created, waits, load);
+  policy::Account* const account = process.weighs_load ? &account_of(task) : nullptr;
+  if (HEARTH_UNLIKELY(account != nullptr)) {
+    weigh_locations(self, created, waits, load);
+    load.believes = account->believes();
+    load.tries = account->tries(load.workers);
+    load.stake = &footprint.stake;
+    load.home = &footprint.home;
+  }
   const Location chosen = process.policy->deal(view, need, here, load);
   HEARTH_ASSERT(chosen == policy::kHere || (chosen >= 0 && chosen < all.locations), "policy %s names location %d of %d",
                 process.policy->name(), chosen, all.locations);
   HEARTH_ASSERT(chosen == policy::kHere || (load.staffed >> chosen & 1) != 0,
                 "policy %s names location %d, where no member is", process.policy->name(), chosen);
-  if (HEARTH_UNLIKELY(process.weighs_load) && chosen != policy::kHere)
-    all.inboxes[chosen].note_stake(waits.stake);
+  if (HEARTH_UNLIKELY(account != nullptr)) {
+    account->decided(chosen == policy::kHere ? 0 : footprint.stake);
+    if (chosen != policy::kHere) all.inboxes[chosen].note_stake(footprint.stake);
+  }
   if (HEARTH_UNLIKELY(decisions::on))
     decisions::note(task, machine.view,
                     {.released = !created,

@@ -5,14 +5,20 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "policy/tuning.h"
+#include "runtime/locality/accounts.h"
 #include "runtime/locality/dealing.h"
+#include "runtime/state/footprint_ranges.h"
 
 namespace hearth::rt {
 
-void note_task_time(const Thread* self, std::uint64_t time) {
+void note_task_time(const Thread* self, const Task* task, std::uint64_t time) {
   const TeamLocality* all = self->team->locality;
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  if (all != nullptr && here >= 0) all->inboxes[here].note_task_time(time);
+  if (all == nullptr || here < 0) return;
+  all->inboxes[here].note_task_time(time);
+  const Footprint& footprint = *task->footprint;
+  if (footprint.home == placement::kUnknown) return;
+  account_of(task).ended(here == footprint.home, time, footprint.stake, static_cast<std::uint32_t>(self->tasks_served));
 }
 
 // One of those who find it old does it for all.
@@ -61,7 +67,6 @@ void weigh_locations(const Thread* self, bool created, Waits& waits,
   weigh(self, load);
   load.wait = waits.own;
   load.guest_wait = waits.guests;
-  load.stake = &waits.stake;
 }
 
 }  // namespace hearth::rt

@@ -12,7 +12,6 @@ namespace hearth::rt {
 struct Waits {
   std::uint64_t own[placement::kMaxLocations];
   std::uint64_t guests[placement::kMaxLocations];
-  std::uint64_t stake = 0;
 };
 
 /// Sums up anew what is too old.
@@ -21,7 +20,7 @@ void refresh_loads(TeamLocality& all, std::uint64_t now);
 void weigh(const Thread* self, policy::LoadView& load);
 /// The same with the waits. `created`: the task is dealt as its creator makes it.
 [[gnu::noinline]] void weigh_locations(const Thread* self, bool created, Waits& waits, policy::LoadView& load);
-/// The member has run a task that has a footprint.
-void note_task_time(const Thread* self, std::uint64_t ns);
+/// The member has run the task, which has a footprint, in so much time.
+void note_task_time(const Thread* self, const Task* task, std::uint64_t ns);
 
 }  // namespace hearth::rt

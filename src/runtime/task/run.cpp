@@ -71,7 +71,7 @@ void run_task(Thread* self, Task* task) {
   if (HEARTH_UNLIKELY(begun != 0)) {
     // Where load is weighed, a task that has run others meanwhile says nothing.
     const bool counts = !process.weighs_load || self->tasks_served == served;
-    if (!cancelled && counts) note_task_time(self, to_ns(ticks() - begun));
+    if (!cancelled && counts) note_task_time(self, task, to_ns(ticks() - begun));
     drop_footprint(task);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {

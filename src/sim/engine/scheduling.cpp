@@ -18,9 +18,27 @@ placement::Access mode_of(const Access& access) {
 
 }  // namespace
 
-bool Simulation::asks_released(const Worker& worker, TaskIndex task) {
+bool Simulation::asks_created(Worker& worker, TaskIndex task) {
   if (!may_deal(task)) return false;
-  return !weighs_load_ || policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task));
+  return !weighs_load_ ||
+         (policy_.asks(load_for(worker), declared_bytes(task)) && account_of(task).asks(worker.questions++));
+}
+
+bool Simulation::asks_released(Worker& worker, TaskIndex task) {
+  if (!may_deal(task)) return false;
+  return !weighs_load_ || (policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task)) &&
+                           account_of(task).asks(worker.questions++));
+}
+
+// Of a task that has a footprint. Where load is weighed, a task that has run others meanwhile says nothing.
+void Simulation::note_time(const Frame& frame, const Worker& worker) {
+  if (weighs_load_ && worker.served != frame.served) return;
+  std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
+  const std::uint64_t time = ns(now_ - frame.begun);
+  mean = policy::running_mean(mean, time);
+  if (!weighs_load_ || foretold_[frame.task].home == policy::kHere) return;
+  const Foretold& foretold = foretold_[frame.task];
+  account_of(frame.task).ended(worker.location == foretold.home, time, foretold.stake, static_cast<std::uint32_t>(worker.served));
 }
 
 std::uint64_t Simulation::declared_bytes(TaskIndex index) const {
@@ -68,14 +86,23 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   const Need need = need_of(task);
   policy::LoadView load = load_for(worker);
   ++worker.turn;
-  std::uint64_t stake = 0;
-  load.stake = &stake;
-  if (weighs_load_) weigh_locations(load.task_time, created);
+  Foretold foretold;
+  load.stake = &foretold.stake;
+  load.home = &foretold.home;
+  if (weighs_load_) {
+    weigh_locations(load.task_time, created);
+    load.believes = account_of(task).believes();
+    load.tries = account_of(task).tries(load.workers);
+  }
   const bool stated = (flags_[task] & kStated) != 0;
   const Location where = policy_.deal(stated ? tables_.stated : view_, need, worker.location, load);
-  if (weighs_load_ && where != policy::kHere) {
-    std::uint64_t& mean = inboxes_[static_cast<std::size_t>(where)].stake;
-    mean = policy::running_mean(mean, stake);
+  if (weighs_load_) {
+    foretold_[task] = foretold;
+    account_of(task).decided(where == policy::kHere ? 0 : foretold.stake);
+    if (where != policy::kHere) {
+      std::uint64_t& mean = inboxes_[static_cast<std::size_t>(where)].stake;
+      mean = policy::running_mean(mean, foretold.stake);
+    }
   }
   if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
   return where;

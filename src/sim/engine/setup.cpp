@@ -40,6 +40,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       seats_(seats_of(machine, options)),
       worker_locations_(locations_of(seats_)),
       workers_at_(count_by_location(worker_locations_, view_.locations)),
+      accounts_(policy_.weighs_load() ? workload.kinds.size() : 0),
       pages_(workload, {machine, tables_, options.distribution, options.everything, parameters.page_bytes,
                         parameters.line_bytes, options.allocations_before, worker_locations_, options.by_region}),
       fluid_(options.grain),
@@ -94,6 +95,7 @@ void Simulation::index_tasks() {
   incomplete_.assign(count, 0);
   flags_.assign(count, 0);
   runner_.assign(count, 0);
+  if (weighs_load_) foretold_.assign(count, {});
   for (std::size_t t = 0; t < count; ++t) {
     const Task& task = workload_.tasks[t];
     pending_[t] = task.predecessors;

@@ -226,7 +226,7 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  worker.asks = pending_[child] == 0 && may_deal(child) && (!weighs_load_ || policy_.asks(load_for(worker), declared_bytes(child)));
+  worker.asks = pending_[child] == 0 && asks_created(worker, child);
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
   const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
   worker.result.create += spent;
@@ -294,13 +294,7 @@ Time Simulation::finish(WorkerIndex index) {
   const Frame frame = worker.frames.back();
   worker.frames.pop_back();
   const TaskIndex task = frame.task;
-  // Where load is weighed, a task that has run others meanwhile says nothing.
-  const bool counts = !weighs_load_ || worker.served == frame.served;
-  if ((flags_[task] & kFootprint) != 0 && by_location_ && counts) {
-    std::uint64_t& mean = inboxes_[static_cast<std::size_t>(worker.location)].task_time;
-    const std::uint64_t time = ns(now_ - frame.begun);
-    mean = policy::running_mean(mean, time);
-  }
+  if ((flags_[task] & kFootprint) != 0 && by_location_) note_time(frame, worker);
   ++result_.tasks;
   flags_[task] |= kEnded;
   Time spent = 0;

@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "policy/account.h"
 #include "policy/dealing.h"
 #include "policy/machine_tables.h"
 #include "policy/patience.h"
@@ -85,6 +86,7 @@ class Simulation {
     bool asks = false;      // what it creates is dealt, if the policy wants
     bool deals = false;     // has dealt a task, and not looked for one since
     std::uint32_t turn = 0;
+    std::uint32_t questions = 0;  // whether to ask about a task
     std::uint32_t last_victim = 0;
     std::uint64_t served = 0;
     policy::CreationTime creation;
@@ -183,7 +185,10 @@ class Simulation {
   }
   policy::LoadView load_for(const Worker& worker);
   void weigh_locations(std::uint64_t task_time, bool created);
-  bool asks_released(const Worker& worker, TaskIndex task);
+  policy::Account& account_of(TaskIndex task) { return accounts_[workload_.tasks[task].kind]; }
+  bool asks_created(Worker& worker, TaskIndex task);
+  bool asks_released(Worker& worker, TaskIndex task);
+  void note_time(const Frame& frame, const Worker& worker);
   Location deal(WorkerIndex index, TaskIndex task, bool created);
   placement::Need need_of(TaskIndex task);
   bool put_in_inbox(TaskIndex task, Location where, bool created);
@@ -242,6 +247,7 @@ class Simulation {
   bool by_location_ = false;  // tasks are dealt
   bool one_queue_ = false;
   bool weighs_load_ = false, shares_own_queues_ = false;
+  std::vector<policy::Account> accounts_;  // by task construct, where load is weighed
   std::uint64_t wait_[placement::kMaxLocations] = {};  // LoadView's
   std::uint64_t guest_wait_[placement::kMaxLocations] = {};
   PageMap pages_;
@@ -279,6 +285,11 @@ class Simulation {
   std::vector<std::uint32_t> unfinished_;  // children
   std::vector<std::uint32_t> incomplete_;  // children of which some descendant, or they themselves, run yet
   std::vector<std::uint8_t> flags_;
+  struct Foretold {
+    Location home = policy::kHere;  // of tasks that were asked about
+    std::uint64_t stake = 0;
+  };
+  std::vector<Foretold> foretold_;  // where load is weighed
   std::vector<std::uint16_t> runner_;  // the worker whose frame it is
   // Successors of task t: successor_[first_successor_[t]] and on; empty if nobody has any.
   std::vector<std::uint32_t> first_successor_;

@@ -1,0 +1,39 @@
+#include "runtime/locality/accounts.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace hearth::rt {
+
+namespace {
+
+constexpr std::size_t kEntries = 256, kProbes = 8;
+static_assert((kEntries & (kEntries - 1)) == 0);
+
+constinit std::atomic<const void*> constructs[kEntries];
+constinit policy::Account accounts[kEntries];
+
+// Functions are aligned, and lie close together.
+std::size_t first_entry(const void* body) {
+  return (reinterpret_cast<std::uintptr_t>(body) >> 4) * 0x9e3779b97f4a7c15 >> 56;
+}
+static_assert(kEntries == 1 << (64 - 56));
+
+}  // namespace
+
+policy::Account& account_of(const Task* task) {
+  const void* const body = task->body();
+  const std::size_t first = first_entry(body);
+  for (std::size_t i = first; i < first + kProbes; ++i) {
+    std::atomic<const void*>& construct = constructs[i % kEntries];
+    const void* owner = construct.load(std::memory_order_relaxed);
+    if (owner == body) return accounts[i % kEntries];
+    if (owner != nullptr) continue;
+    if (construct.compare_exchange_strong(owner, body, std::memory_order_relaxed) || owner == body)
+      return accounts[i % kEntries];
+  }
+  return accounts[first];
+}
+
+}  // namespace hearth::rt

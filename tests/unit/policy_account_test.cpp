@@ -1,0 +1,93 @@
+// What the tasks of a construct have shown: whether to go on asking where they should run, and whether to believe the answer.
+#include <gtest/gtest.h>
+
+#include "policy/account.h"
+
+namespace hearth::policy {
+namespace {
+
+constexpr std::uint64_t kMuch = 2 * tuning::kSavedInDeals * tuning::kDealNs;
+
+void decide(Account& account, int tasks, std::uint64_t saved) {
+  for (int i = 0; i < tasks; ++i) account.decided(saved);
+}
+void end(Account& account, int tasks, bool at_home, std::uint64_t time, std::uint64_t foretold) {
+  for (int i = 0; i < tasks; ++i) account.ended(at_home, time, foretold, static_cast<std::uint32_t>(i));
+}
+int asked(const Account& account, std::uint32_t tasks) {
+  int count = 0;
+  for (std::uint32_t turn = 0; turn < tasks; ++turn) count += account.asks(turn);
+  return count;
+}
+
+TEST(Account, AsksAboutEachTaskWhileDealingSavesMoreThanItCosts) {
+  Account account;
+  EXPECT_EQ(asked(account, 160), 160) << "nobody knows yet";
+  decide(account, 100, kMuch);
+  EXPECT_EQ(asked(account, 160), 160);
+}
+
+TEST(Account, AsksRarelyWhereNothingIsSaved) {
+  Account account;
+  decide(account, tuning::kAskedAtFirst, 0);
+  EXPECT_EQ(asked(account, 160), 160 / tuning::kAsksRarely);
+}
+
+TEST(Account, AsksAgainWhenTheFewThatItAsksAboutSave) {
+  Account account;
+  decide(account, 100, 0);
+  decide(account, 3 * tuning::kSavedFollows, kMuch);
+  EXPECT_EQ(asked(account, 160), 160);
+}
+
+TEST(Account, BelievesWhatNobodyHasSeen) {
+  Account account;
+  EXPECT_TRUE(account.believes());
+  end(account, 100, true, 1000, 500);
+  EXPECT_TRUE(account.believes()) << "no task has run elsewhere";
+}
+
+TEST(Account, BelievesWhileTasksTakeLongerElsewhere) {
+  Account account;
+  end(account, 10, true, 10'000, 5'000);
+  end(account, 10, false, 13'000, 5'000);
+  EXPECT_TRUE(account.believes());
+}
+
+TEST(Account, DoesNotBelieveWhenTasksTakeNoLongerElsewhere) {
+  Account account;
+  end(account, 10, true, 10'000, 5'000);
+  end(account, 10, false, 10'100, 5'000);
+  EXPECT_FALSE(account.believes());
+  end(account, 400, false, 16'000, 5'000);
+  EXPECT_TRUE(account.believes()) << "until they do";
+}
+
+TEST(Account, SomeTasksGoWhereTheyWouldNot) {
+  Account account;
+  constexpr std::uint32_t kWorkers = 10;
+  const auto tried = [&](std::uint32_t tasks) {
+    int tries = 0;
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+      tries += account.tries(kWorkers);
+      account.decided(kMuch);
+    }
+    return tries;
+  };
+  EXPECT_EQ(tried(tuning::kTriesAfter * kWorkers), 0) << "not while each worker has had few";
+  EXPECT_EQ(tried(tuning::kKnownTimes * tuning::kTriesAtFirst), tuning::kKnownTimes);
+  EXPECT_EQ(tried(8 * tuning::kTriesLater), 8) << "fewer when enough have";
+}
+
+TEST(Account, WhatIsKnownWellIsNotedRarely) {
+  Account account;
+  end(account, tuning::kKnownWell, true, 1'000, 1'000);
+  end(account, tuning::kKnownWell, false, 2'000, 1'000);
+  for (int i = 0; i < 1000; ++i) account.ended(false, 1'000, 1'000, 1);  // not its turn
+  EXPECT_TRUE(account.believes());
+  for (int i = 0; i < 1000; ++i) account.ended(false, 1'000, 1'000, 0);
+  EXPECT_FALSE(account.believes());
+}
+
+}  // namespace
+}  // namespace hearth::policy
