@@ -116,7 +116,8 @@ void Walk::name_routines() {
               outermost = scope;
           if (found.empty() && outermost != nullptr) found = shown_name(outermost);
         }
-      for (const auto& [key, callee] : context->callees) todo.push_back(callee);
+      for (const auto& [call, callees] : context->callees)
+        for (const auto& [function, callee] : callees) todo.push_back(callee);
     }
     if (!found.empty()) program_.nodes[number].routine = found;
   }

@@ -14,6 +14,7 @@
 #include <llvm/Passes/PassBuilder.h>
 
 #include "btlp/analysis/creators.h"
+#include "btlp/analysis/digest.h"
 #include "btlp/analysis/library.h"
 
 namespace hearth::btlp {
@@ -211,7 +212,8 @@ void Walk::walk_context(Context* context) {
   progress_.update("following its threads, step", program_.steps);
   const std::uint64_t state = state_of(*context);
   if (!all_anew_ && !context->changed && context->state == state) {
-    for (const auto& [call, callee] : context->callees) walk_context(callee);
+    for (const auto& [call, callees] : context->callees)
+      for (const auto& [function, callee] : callees) walk_context(callee);
     return;
   }
   context->state = state;
@@ -242,15 +244,13 @@ const Walk::Body& Walk::body_of(llvm::Function& function) {
 
 /// A number for all that a walk of this function depends on, but for values that its last walk has changed.
 std::uint64_t Walk::state_of(const Context& context) const {
-  std::uint64_t state = memory_.version() + program_.nodes.size() + thread_results_;  // none of them ever falls
-  const auto mix = [&](const Pointers& pointers) {
-    state = (state ^ pointers.stamp()) * 0x9e3779b97f4a7c15U;
-    state ^= state >> 31U;
-  };
-  for (const Pointers& argument : context.arguments) mix(argument);
-  mix(context.more_arguments);
-  for (const auto& [call, callee] : context.callees) mix(callee->returned);
-  return state;
+  Digest state;
+  state.add(memory_.version() + program_.nodes.size() + thread_results_);  // none of them ever falls
+  for (const Pointers& argument : context.arguments) state.add(argument.stamp());
+  state.add(context.more_arguments.stamp());
+  for (const auto& [call, callees] : context.callees)
+    for (const auto& [function, callee] : callees) state.add(callee->returned.stamp());
+  return state.value();
 }
 
 void Walk::visit(Context* context, llvm::Instruction& instruction, double frequency) {
@@ -330,8 +330,7 @@ Context* Walk::new_context(llvm::Function* function, int thread) {
 }
 
 Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee, double frequency) {
-  const auto key = std::make_pair(call, callee);
-  if (const auto known = from->callees.find(key); known != from->callees.end()) return known->second;
+  if (Context* known = from->callees[call].lookup(callee); known != nullptr) return known;
   Context* found = nullptr;
   for (Context* above = from; above != nullptr && found == nullptr; above = above->parent)
     if (above->function == callee) found = above;  // recursion
@@ -354,7 +353,7 @@ Context* Walk::enter(Context* from, llvm::CallBase* call, llvm::Function* callee
     found->same_arguments = false;
     if (found->parent != from) found->in_loop = true;  // recursion, or many callers in one
   }
-  from->callees.emplace(key, found);
+  from->callees[call].insert({callee, found});
   return found;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/IR/PassManager.h>
 
@@ -52,7 +53,9 @@ struct Context {
   Pointers more_arguments;  // behind those that the function names
   Pointers returned;
   bool returns_number = false;  // something else than a pointer that we know, or null
-  std::map<std::pair<llvm::CallBase*, llvm::Function*>, Context*> callees;
+  // In the order in which they were met: that of their addresses differs from run to run, and full sets with it.
+  using Callees = llvm::SmallMapVector<llvm::Function*, Context*, 4>;
+  llvm::MapVector<llvm::CallBase*, Callees> callees;
   struct Known {
     Pointers pointers;
     int round = -1;  // in which it was looked at last

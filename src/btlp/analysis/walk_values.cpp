@@ -12,6 +12,7 @@
 #include <llvm/IR/Operator.h>
 
 #include "btlp/analysis/creators.h"
+#include "btlp/analysis/digest.h"
 #include "btlp/analysis/library.h"
 #include "btlp/analysis/walk.h"
 
@@ -89,21 +90,18 @@ void Walk::learn(Context* context, llvm::Value* value, const Pointers& pointers)
 /// depends on more than that. Contexts in which it is the same have the same value.
 std::uint64_t Walk::inputs_of(Context* context, llvm::Instruction* instruction) {
   if (llvm::isa<llvm::CallBase>(instruction) || llvm::isa<llvm::AllocaInst>(instruction)) return 0;
-  std::uint64_t inputs = reinterpret_cast<std::uintptr_t>(instruction);
-  const auto mix = [&](std::uint64_t more) {
-    inputs = (inputs ^ more) * 0x9e3779b97f4a7c15U;
-    inputs ^= inputs >> 31U;
-  };
+  Digest inputs;
+  inputs.add(reinterpret_cast<std::uintptr_t>(instruction));
   for (llvm::Use& operand : instruction->operands()) {
     const llvm::Type* type = operand->getType();
     if (type->isPtrOrPtrVectorTy() || type->getScalarType()->isIntegerTy(64) || type->isAggregateType())
-      mix(value_of(context, operand.get()).stamp());
+      inputs.add(value_of(context, operand.get()).stamp());
   }
-  if (llvm::Value* from = read_by(instruction)) mix(memory_.version_of(value_of(context, from)));
+  if (llvm::Value* from = read_by(instruction)) inputs.add(memory_.version_of(value_of(context, from)));
   const bool steps = llvm::isa<llvm::GetElementPtrInst>(instruction) || llvm::isa<llvm::PHINode>(instruction);
   if (steps && instruction->getType()->isPointerTy())
-    if (const Steps& way = steps_of(instruction); way.base != nullptr) mix(value_of(context, way.base).stamp());
-  return inputs | 1U;
+    if (const Steps& way = steps_of(instruction); way.base != nullptr) inputs.add(value_of(context, way.base).stamp());
+  return inputs.value() | 1U;
 }
 
 Pointers Walk::result_of(Context* context, llvm::Instruction* instruction, std::uint64_t inputs) {
@@ -188,9 +186,8 @@ Pointers Walk::loaded(const Pointers& from, llvm::Type* type) {
 Pointers Walk::returned_by(Context* context, llvm::CallBase* call) {
   Pointers result;
   // visit_call() leaves its results here; a use that is looked at first sees those of the round before.
-  for (auto callee = context->callees.lower_bound({call, nullptr});
-       callee != context->callees.end() && callee->first.first == call; ++callee)
-    result.insert(callee->second->returned);
+  if (const auto here = context->callees.find(call); here != context->callees.end())
+    for (const auto& [function, callee] : here->second) result.insert(callee->returned);
   llvm::Function* callee = call->getCalledFunction();
   const bool outside = callee == nullptr || callee->isDeclaration();
   // Numbers and structures: only of code that nothing is known of.
