@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_set>
 #include <utility>
 
 #include <llvm/IR/Constants.h>
@@ -214,6 +213,28 @@ void Memory::copy(const Pointer& to, const Pointer& from) {
   }
 }
 
+const std::vector<int>& Memory::next(int object) const {
+  const Contents& contents = contents_[object];
+  if (contents.next_version == objects_[object].version) return contents.next;
+  contents.next_version = objects_[object].version;
+  contents.next.clear();
+  marks_.resize(objects_.size(), 0);
+  ++mark_;
+  for (const Cell& cell : contents.cells)
+    for (const Pointer& pointer : cell.what)
+      if (std::exchange(marks_[pointer.object], mark_) != mark_) contents.next.push_back(pointer.object);
+  return contents.next;
+}
+
+/// Calls function(object) for what this one points to, or one of its stand-ins.
+template <class Function>
+void Memory::for_each_next(int object, Function&& function) const {
+  for (const int one : next(object)) function(one);
+  for (const int stand_in : Rest::kBoth)
+    if (Rest::has(object, stand_in))
+      for (const int one : next(stand_in)) function(one);
+}
+
 Pointers Memory::reachable(const Pointers& from) const {
   Answer& known = reachable_[from.stamp()];
   const std::uint64_t version = version_ + 1 + rest_;
@@ -221,52 +242,42 @@ Pointers Memory::reachable(const Pointers& from) const {
   Pointers result;
   std::vector<int> todo;
   std::vector<bool> seen(objects_.size(), false);
-  std::unordered_set<std::uint64_t> looked_at;  // sets: many cells have the same
-  bool full = false;                            // the result has the stand-in for the rest
-  const auto visit = [&](const Pointers& pointers, bool first) {
-    if (!first && !looked_at.insert(pointers.stamp()).second) return;
-    for (const Pointer& pointer : pointers) {
-      if (full && Rest::has(pointer.object, Rest::kRest)) continue;  // and so is all behind it
-      const bool again = seen[pointer.object];
-      seen[pointer.object] = true;
-      if (!again) todo.push_back(pointer.object);
-      if (first)
-        result.insert(pointer.anywhere());
-      else if (!again)
-        result.insert(pointer.anywhere().without_loop());
-      full = full || std::find(result.begin(), result.end(), Rest::pointer()) != result.end();
-    }
+  bool full = false;  // the result has the stand-in for the rest
+  const auto visit = [&](const Pointer& pointer, bool first) {
+    if (full && Rest::has(pointer.object, Rest::kRest)) return;  // and so is all behind it
+    const bool again = seen[pointer.object];
+    seen[pointer.object] = true;
+    if (!again) todo.push_back(pointer.object);
+    if ((first || !again) && result.insert(pointer)) full = full || result.has(Rest::pointer());
   };
-  visit(from, true);
+  for (const Pointer& pointer : from) visit(pointer.anywhere(), true);
   while (!todo.empty()) {
     const int object = todo.back();
     todo.pop_back();
-    for (const Cell& cell : contents_[object].cells) visit(cell.what, false);
-    for (const int stand_in : Rest::kBoth)
-      if (Rest::has(object, stand_in))
-        for (const Cell& cell : contents_[stand_in].cells) visit(cell.what, false);
+    for_each_next(object, [&](int one) { visit(Pointer{.object = one, .hi = kUnbounded}, false); });
   }
   known = {version, result};
   return result;
 }
 
 std::set<int> Memory::behind(const std::vector<int>& from) const {
-  std::set<int> found;
+  std::vector<bool> found(objects_.size(), false);
   std::vector<int> todo = from;
+  const auto reach = [&](int next) {
+    if (!found[next]) todo.push_back(next);
+    found[next] = true;
+  };
   while (!todo.empty()) {
     const int object = todo.back();
     todo.pop_back();
-    const auto reach = [&](int next) {
-      if (found.insert(next).second) todo.push_back(next);
-    };
-    for (const int holder : {object, Rest::kRest, Rest::kKept})
-      if (holder == object || Rest::has(object, holder))
-        for (const Cell& cell : contents_[holder].cells)
-          for (const Pointer& pointer : cell.what) reach(pointer.object);
+    for_each_next(object, reach);
     if (Rest::stands(object))
       for (const int other : Rest::objects(object)) reach(other);
   }
-  return found;
+  std::set<int> all;
+  for (std::size_t object = 0; object < found.size(); ++object)
+    if (found[object]) all.insert(all.end(), static_cast<int>(object));
+  return all;
 }
 
 std::uint64_t Memory::version_of(const Pointers& pointers) const {
@@ -287,21 +298,17 @@ bool Memory::close_rest() {
   for (std::size_t before = 0; std::exchange(before, all()) != all();)
     for (const int stand_in : Rest::kBoth) {
       // Where one stand-in is among the other's objects, so are its own.
-      const auto take = [&](const Pointer& pointer) {
-        if (Rest::stands(pointer.object) && pointer.object != stand_in)
-          for (std::size_t n = 0; n < Rest::objects(pointer.object).size(); ++n)
-            Rest::add(Rest::objects(pointer.object)[n], stand_in);
-        Rest::add(pointer.object, stand_in);
+      bool has_other = false;
+      const auto take = [&](int object) {
+        if (Rest::stands(object) && object != stand_in && !std::exchange(has_other, true))
+          for (const int one : Rest::objects(object)) Rest::add(one, stand_in);
+        Rest::add(object, stand_in);
       };
-      std::unordered_set<std::uint64_t> looked_at;
       const std::vector<int>& rest = Rest::objects(stand_in);
       for (std::size_t n = 0; n < rest.size(); ++n)  // more come on the way
-        for (const Cell& cell : contents_[rest[n]].cells)
-          if (looked_at.insert(cell.what.stamp()).second)
-            for (const Pointer& pointer : cell.what) take(pointer);
+        for (const int one : next(rest[n])) take(one);
       if (!rest.empty())
-        for (const Cell& cell : contents_[stand_in].cells)
-          for (const Pointer& pointer : cell.what) take(pointer);
+        for (const int one : next(stand_in)) take(one);
     }
   return std::exchange(rest_, all()) != all();
 }

@@ -85,6 +85,8 @@ class Memory {
     std::vector<Cell> cells;
     std::unordered_map<Pointer, std::size_t, PointerHash> cell_of;
     mutable std::unordered_map<Pointer, std::vector<std::pair<std::int64_t, Answer>>, PointerHash> loaded;  // by bytes
+    mutable std::vector<int> next;  // what its cells point to, in their order, each object once
+    mutable std::uint64_t next_version = 0;
   };
   void fill(int object, const llvm::Constant* initial, Pointer where);
   std::uint64_t version_of(int object) const;
@@ -92,6 +94,9 @@ class Memory {
   void add_cell(const Pointer& where, const Pointers& what);
   void copy(const Pointer& to, const Pointer& from);
   Pointers look(const Pointer& where, std::int64_t bytes) const;
+  const std::vector<int>& next(int object) const;
+  template <class Function>
+  void for_each_next(int object, Function&& function) const;
 
   const llvm::DataLayout& layout_;
   std::deque<Object> objects_;
@@ -102,6 +107,8 @@ class Memory {
   std::unordered_map<Pointer, std::unordered_map<Pointer, std::uint64_t, PointerHash>, PointerHash>
       copied_;  // from, to: the source's version + 1
   std::uint64_t version_ = 0;  // of all contents
+  mutable std::vector<std::uint64_t> marks_;  // by object: the last look at cells that met it
+  mutable std::uint64_t mark_ = 0;
   mutable std::unordered_map<std::uint64_t, Answer> reachable_;  // by the stamp of what it starts from
   bool grown_ = false;
   std::size_t rest_ = 0;  // objects that stand-ins have, at the last look

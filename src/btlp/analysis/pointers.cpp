@@ -11,7 +11,7 @@ constexpr std::size_t kMostPlaces = 12;    // in one object, before they become 
 constexpr std::size_t kMany = 24;          // from so many pointers on, nobody asks for places
 constexpr std::size_t kMostPointers = 64;  // of one value
 constexpr std::size_t kShort = 8;          // lists that are searched from end to end
-constexpr std::size_t kRemembered = 1 << 16;
+constexpr std::size_t kRemembered = 1 << 18;
 
 /// In which grid the places lie: 0 a single one, 1 anywhere, else every so many bytes.
 std::int64_t grid(const Pointer& pointer) {
@@ -24,16 +24,6 @@ std::uint64_t next_stamp() {
   return ++last;
 }
 
-struct Lost {
-  std::vector<int> objects;
-  std::vector<bool> has;  // by object
-};
-
-Lost& lost(int stand_in) {
-  static std::array<Lost, 2> lost;
-  return lost[stand_in == Rest::kRest ? 0 : 1];
-}
-
 }  // namespace
 
 Pointer Rest::pointer(int stand_in) {
@@ -44,26 +34,18 @@ Pointer Rest::pointer(int stand_in) {
 }
 
 void Rest::begin() {
-  for (const int stand_in : kBoth) lost(stand_in) = {};
+  of_.clear();
+  for (std::vector<int>& objects : objects_) objects.clear();
 }
 
 bool Rest::add(int object, int stand_in) {
   if (stands(object) || has(object, stand_in)) return false;
-  Lost& all = lost(stand_in);
   const auto index = static_cast<std::size_t>(object);
-  if (all.has.size() <= index) all.has.resize(2 * index + 1, false);
-  all.has[index] = true;
-  all.objects.push_back(object);
+  if (of_.size() <= index) of_.resize(2 * index + 1, 0);
+  of_[index] = static_cast<std::uint8_t>(of_[index] | stand_in);
+  objects_[stand_in - 1].push_back(object);
   return true;
 }
-
-bool Rest::has(int object, int stand_in) {
-  const Lost& all = lost(stand_in);
-  const auto index = static_cast<std::size_t>(object);
-  return index < all.has.size() && all.has[index];
-}
-
-const std::vector<int>& Rest::objects(int stand_in) { return lost(stand_in).objects; }
 
 Pointer Pointer::moved(std::int64_t bytes) const {
   Pointer result = *this;
@@ -89,15 +71,6 @@ Pointer Pointer::without_loop() const {
   result.fresh = false;
   if (loop != nullptr && !fresh && stride != 0 && result.hi == result.lo) result.hi = kUnbounded;
   return result;
-}
-
-std::size_t PointerHash::operator()(const Pointer& pointer) const {
-  std::uint64_t hash = static_cast<std::uint64_t>(pointer.object) * 2 + (pointer.fresh ? 1 : 0);
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(pointer.lo), static_cast<std::uint64_t>(pointer.hi),
-                                   static_cast<std::uint64_t>(pointer.stride),
-                                   static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer.loop))})
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15U ^ hash >> 29U;
-  return hash ^ hash >> 32U;
 }
 
 bool overlap(const Pointer& a, std::int64_t bytes_of_a, const Pointer& b, std::int64_t bytes_of_b) {
@@ -170,6 +143,8 @@ bool Pointers::insert(const Pointer& pointer) {
     return true;
   }
   if (has(pointer)) return false;
+  const Pointer whole{.object = pointer.object, .hi = kUnbounded};
+  if (pointer != whole && has(whole)) return false;
   std::size_t in_object = 0;
   for (const Pointer& item : items_->list) {
     if (item.object != pointer.object) continue;

@@ -39,19 +39,34 @@ struct Pointer {
 /// One analysis at a time.
 class Rest {
  public:
-  static constexpr int kRest = 1, kKept = 2;
+  static constexpr int kRest = 1, kKept = 2;  // bits of of_, too
   static constexpr int kBoth[] = {kRest, kKept};
   static bool stands(int object) { return object == kRest || object == kKept; }
   static Pointer pointer(int stand_in = kRest);
   static void begin();                                   // of an analysis: there are none
   static bool add(int object, int stand_in = kRest);     // true: it is new
-  static bool has(int object, int stand_in);
-  static bool has(int object) { return has(object, kRest) || has(object, kKept); }
-  static const std::vector<int>& objects(int stand_in);  // in the order in which they came
+  static bool has(int object, int stand_in = kRest | kKept) {
+    const auto index = static_cast<std::size_t>(object);
+    return index < of_.size() && (of_[index] & stand_in) != 0;
+  }
+  static const std::vector<int>& objects(int stand_in) { return objects_[stand_in - 1]; }  // in the order in which they came
+
+ private:
+  static inline std::vector<std::uint8_t> of_;  // by object: the stand-ins that have it
+  static inline std::vector<int> objects_[2];
 };
 
 struct PointerHash {
-  std::size_t operator()(const Pointer& pointer) const;
+  std::size_t operator()(const Pointer& pointer) const {
+    // Products that do not wait for each other.
+    const auto object = static_cast<std::uint64_t>(pointer.object) * 2 + (pointer.fresh ? 1 : 0);
+    const auto loop = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer.loop));
+    std::uint64_t hash = (object ^ loop) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(pointer.lo) * 0xc2b2ae3d27d4eb4fU +
+                         static_cast<std::uint64_t>(pointer.hi) * 0x165667b19e3779f9U +
+                         static_cast<std::uint64_t>(pointer.stride) * 0xd6e8feb86659fd93U;
+    hash ^= hash >> 32U;
+    return hash * 0x9e3779b97f4a7c15U >> 32U;
+  }
 };
 
 /// Can the two touch a common byte, were they used by the same iteration or without regard to iterations?
@@ -65,6 +80,7 @@ class Pointers {
  public:
   bool insert(const Pointer& pointer);  // true: it is new
   bool insert(const Pointers& others);
+  bool has(const Pointer& pointer) const;
   bool empty() const { return items_ == nullptr; }
   const Pointer* begin() const { return items_ == nullptr ? nullptr : items_->list.data(); }
   const Pointer* end() const { return items_ == nullptr ? nullptr : items_->list.data() + items_->list.size(); }
@@ -80,7 +96,6 @@ class Pointers {
   };
   struct Sum;
   static Sum& remembered(std::uint64_t set, std::uint64_t part);
-  bool has(const Pointer& pointer) const;
   void own();
   void add(const Pointer& pointer);
   void widen(const Pointer& pointer);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/IR/PassManager.h>
@@ -62,6 +63,7 @@ struct Context {
     std::uint64_t inputs = 0;  // of what it was worked out last; 0: not yet
   };
   std::unordered_map<llvm::Value*, Known> values;  // they only grow
+  llvm::DenseMap<llvm::Instruction*, Pointers> made;  // by allocation: what Walk::fresh() says
   int round = -1;
   std::uint64_t state = 0;  // of what its last walk depended on
   bool changed = true;      // a value of its own, in its last walk
@@ -167,9 +169,10 @@ class Walk {
   Pointers element(Context* context, llvm::Instruction* address);
   bool each_iteration(Context* context, llvm::Instruction* address, Pointers& result);
   Pointers fresh(Context* context, llvm::Instruction* allocation);
+  Pointer new_fresh(Context* context, llvm::Instruction* allocation);
   Pointers constant(const llvm::Value* value, int thread);
   Pointers new_constant(const llvm::Value* value, int thread);
-  std::vector<llvm::Function*> functions_of_rest(int stand_in) const;
+  const std::vector<llvm::Function*>& functions_of_rest(int stand_in);
   std::vector<llvm::Function*> functions_of(Context* context, llvm::Value* value, llvm::CallBase* call, bool& complete);
 
   // walk_calls.cpp
@@ -201,6 +204,7 @@ class Walk {
   Pointers linked_to(const Pointers& nodes, int from);
   Pointers given_by(Context* context, llvm::CallBase& call);
   const Pointers& behind_given(const Pointers& given);
+  const Pointers& data_given(Context* context, llvm::CallBase& call);
   void call_any_time(int thread, llvm::Function* function, const Pointers& data);
   Pointers returned_from_outside(Context* context, llvm::CallBase& call);
   Pointer library_place(const char* name);
@@ -240,7 +244,12 @@ class Walk {
   std::vector<double> touches_;
   std::vector<Creation> creations_;
   std::unordered_map<llvm::Instruction*, Steps> steps_;
-  std::map<std::pair<const llvm::Value*, int>, Pointers> constants_;  // by thread
+  llvm::DenseMap<std::pair<const llvm::Value*, int>, Pointers> constants_;  // by thread
+  struct RestFunctions {
+    std::size_t looked_at = 0;
+    std::vector<llvm::Function*> found;
+  };
+  RestFunctions rest_functions_[2];  // by stand-in
   std::unordered_map<std::uint64_t, Pointers> results_;  // by the instruction and its inputs, in whichever context
   std::map<std::string, int> node_of_key_;
   std::map<std::string, int> first_of_kind_;  // by creation and routine
@@ -253,6 +262,7 @@ class Walk {
   bool destructor_unknown_ = false;           // nobody knows which functions there are
   std::map<std::pair<int, llvm::Function*>, Context*> any_time_;  // by node: what it calls, nobody knows when
   std::unordered_map<std::uint64_t, std::pair<int, Pointers>> behind_given_;  // by the stamp: the round, and what was found
+  std::unordered_map<std::uint64_t, Pointers> data_given_;  // by the stamps of what is given
   std::set<int> ended_by_exit_;  // nodes that call pthread_exit()
   bool detached_unknown_ = false, joined_unknown_ = false;  // a call whose thread is not known
   bool grown_ = false;

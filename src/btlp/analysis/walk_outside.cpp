@@ -6,11 +6,13 @@
 // one library would ever be apart.
 #include <algorithm>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
+#include "btlp/analysis/digest.h"
 #include "btlp/analysis/library.h"
 #include "btlp/analysis/walk.h"
 
@@ -93,6 +95,23 @@ const Pointers& Walk::behind_given(const Pointers& given) {
   return found;
 }
 
+/// What the call is given, but for functions: the same set where the same is given, as each of many functions gets it.
+const Pointers& Walk::data_given(Context* context, llvm::CallBase& call) {
+  std::vector<Pointers> given;
+  Digest stamps;
+  for (llvm::Use& use : call.args()) {
+    if (!use->getType()->isPointerTy()) continue;
+    given.push_back(value_of(context, use.get()));
+    stamps.add(given.back().stamp());
+  }
+  const auto [place, is_new] = data_given_.try_emplace(stamps.value());
+  if (is_new)
+    for (const Pointers& each : given)
+      for (const Pointer& pointer : each)
+        if (memory_[pointer.object].kind != Kind::function) place->second.insert(pointer);
+  return place->second;
+}
+
 /// Code that is not here gets these arguments: it may keep them, and put each where another one leads.
 void Walk::give_outside(Context* context, llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
@@ -103,10 +122,10 @@ void Walk::give_outside(Context* context, llvm::CallBase& call) {
   const Pointers& behind = behind_given(given);
   // Functions that libc is given it calls at once and forgets, but for those of an obstack.
   const bool forgets = !other && !callee->getName().contains("obstack");
+  if (!is_new(context, &call, given.stamp(), behind.stamp())) return;
   Pointers all, data;
   for (const Pointer& pointer : behind)
     if (!forgets || memory_[pointer.object].kind != Kind::function) all.insert(pointer);
-  if (!is_new(context, &call, given.stamp(), behind.stamp())) return;
   Pointers linked = all;
   linked.insert(fresh(context, &call));
   const auto can_hold = [&](const Pointer& pointer) {
@@ -136,7 +155,7 @@ void Walk::give_outside(Context* context, llvm::CallBase& call) {
     return std::any_of(given.begin(), given.end(), [&](const Pointer& each) { return memory_[each.object].value == function; });
   };
   if (!forgets && std::find(all.begin(), all.end(), Rest::pointer()) != all.end())
-    for (llvm::Function* function : functions_of_rest(Rest::kRest)) functions.push_back(function);
+    llvm::append_range(functions, functions_of_rest(Rest::kRest));
   for (llvm::Function* function : functions)
     if (!function->isDeclaration() && !by_itself(function)) call_any_time(context->thread, function, data);
 }
@@ -277,14 +296,10 @@ void Walk::call_back(Context* context, llvm::CallBase& call, double frequency) {
       for (const Pointer& pointer : value_of(context, use.get())) {
         if (llvm::Function* function = function_at(pointer)) functions.push_back(function);
         if (calls_rest && memory_[pointer.object].kind == Kind::rest)
-          for (llvm::Function* function : functions_of_rest(pointer.object)) functions.push_back(function);
+          llvm::append_range(functions, functions_of_rest(pointer.object));
       }
   if (functions.empty()) return;
-  Pointers others;
-  for (llvm::Use& use : call.args())
-    if (use->getType()->isPointerTy())
-      for (const Pointer& pointer : value_of(context, use.get()))
-        if (function_at(pointer) == nullptr) others.insert(pointer);
+  const Pointers others = data_given(context, call);
   for (llvm::Function* function : functions) {
     if (function->isDeclaration()) {
       // std::call_once() and std::async() of libstdc++ leave the function in a variable of the thread.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -145,6 +146,12 @@ Pointers Walk::new_constant(const llvm::Value* value, int thread) {
 }
 
 Pointers Walk::fresh(Context* context, llvm::Instruction* allocation) {
+  Pointers& made = context->made[allocation];
+  if (made.empty()) made.insert(new_fresh(context, allocation));
+  return made;
+}
+
+Pointer Walk::new_fresh(Context* context, llvm::Instruction* allocation) {
   Pointer pointer;
   pointer.object = memory_.object(allocation, context->thread);
   // One object for each iteration of the innermost loop around it, here or around the call.
@@ -161,9 +168,7 @@ Pointers Walk::fresh(Context* context, llvm::Instruction* allocation) {
     pointer.fresh = true;
     break;
   }
-  Pointers result;
-  result.insert(pointer);
-  return result;
+  return pointer;
 }
 
 /// The second word of a pointer to a member function: how far the object that it is called for lies behind its own start.
@@ -374,12 +379,12 @@ Pointers Walk::element(Context* context, llvm::Instruction* instruction) {
   return result;
 }
 
-/// The functions among the objects of a stand-in.
-std::vector<llvm::Function*> Walk::functions_of_rest(int stand_in) const {
-  std::vector<llvm::Function*> found;
-  for (const int object : Rest::objects(stand_in))
-    if (memory_[object].kind == Kind::function)
-      found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(memory_[object].value)));
+/// The functions among the objects of a stand-in, until the next call.
+const std::vector<llvm::Function*>& Walk::functions_of_rest(int stand_in) {
+  auto& [looked_at, found] = rest_functions_[stand_in - 1];
+  for (const std::vector<int>& all = Rest::objects(stand_in); looked_at < all.size(); ++looked_at)
+    if (const Object& object = memory_[all[looked_at]]; object.kind == Kind::function)
+      found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
   return found;
 }
 
@@ -393,7 +398,7 @@ std::vector<llvm::Function*> Walk::functions_of(Context* context, llvm::Value* v
     if (object.kind == Kind::function)
       found.push_back(llvm::cast<llvm::Function>(const_cast<llvm::Value*>(object.value)));
     else if (object.kind == Kind::rest)
-      for (llvm::Function* function : functions_of_rest(pointer.object)) found.push_back(function);
+      llvm::append_range(found, functions_of_rest(pointer.object));
     else
       complete = false;
   }
