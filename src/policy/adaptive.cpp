@@ -111,7 +111,8 @@ class Adaptive final : public TaskPolicy {
     const double briefly = std::min<double>(kBrieflyNs, kBrieflyInLosses * loss);
     const double stuck = std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly;
     if (waited >= std::min<double>(stuck, kLongestWaitNs)) return true;
-    if (far.depth * task_time <= loss * far.workers) return false;
+    // As if all there had just begun a task, since most begin together.
+    if ((far.depth + far.workers - 1) / far.workers * task_time <= loss) return false;
     if (far.surplus || far.several_deal) return true;
     const double pause = far.dealing ? kLongestDealingPauseNs
                                      : std::clamp<double>(task_time, briefly, kLongestDealingPauseNs);

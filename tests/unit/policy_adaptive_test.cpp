@@ -248,6 +248,14 @@ TEST_F(Adaptive, FarTasksAreStolenForTheTimeThatTheyWouldWait) {
   EXPECT_TRUE(steals(moving, 0)) << "nobody else will";
 }
 
+// Twelve tasks for eight workers begin together: the last four wait for a whole task, not for half of one.
+TEST_F(Adaptive, TheLastOfARoundAreTakenIfTheyLoseLessThanATask) {
+  FarTasks far{.depth = 4, .task_time = kTask, .several_deal = true, .workers = 8, .stake = kTask * 3 / 4};
+  EXPECT_TRUE(steals(far, 0));
+  far.stake = 2 * kTask;
+  EXPECT_FALSE(steals(far, 0));
+}
+
 TEST_F(Adaptive, NoTaskIsLeftForEver) {
   for (const std::uint64_t time : {std::uint64_t{0}, std::uint64_t{1}, kTask, std::uint64_t{1} << 50})
     for (const std::uint64_t far_stake : {std::uint64_t{0}, kTask, std::uint64_t{1} << 50})
