@@ -165,7 +165,7 @@ Location locate_by_tables(ByteRange range) {
   return found;
 }
 
-// False: the kernel does not say.
+// False: the kernel does not say. Which of a node's several locations a page belongs to, the tables know, or it is the first.
 bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& found) {
   constexpr std::uint64_t kMostAsked = 32768;
   const std::uint64_t first = range.begin / kPage, pages = (range.end - 1) / kPage - first + 1;
@@ -181,7 +181,9 @@ bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& fou
     if (kernel::query(addresses, count, status) != kernel::Outcome::done) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
       if (status[i] < 0) continue;
-      const Location where = machine.location_of(status[i]);
+      const auto page = reinterpret_cast<std::uint64_t>(addresses[i]);
+      const Location before = machine.divided ? locate_by_tables({page, page + kPage}) : kUnknown;
+      const Location where = machine.location_of(status[i], before);
       if (found == kUntouched)
         found = where;
       else if (found != where)
@@ -196,9 +198,9 @@ bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& fou
 Location manager_locate(ByteRange range) {
   const MemoryHomes& machine = memory_homes();
   Location found = kNowhere;
-  if (machine.kernel_places && !machine.divided && locate_by_kernel(machine, range, found)) return found;
+  if (machine.kernel_places && locate_by_kernel(machine, range, found)) return found;
   found = locate_by_tables(range);
-  return found == kUntouched && machine.kernel_places && !machine.divided ? kNowhere : found;
+  return found == kUntouched && machine.kernel_places ? kNowhere : found;
 }
 
 void set_mover(Mover mover) { the_mover.store(mover, std::memory_order_release); }

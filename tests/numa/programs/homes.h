@@ -11,22 +11,26 @@
 enum { kMostNodes = 64, kMappedByMalloc = 1 << 20 };
 
 static int nodes[kMostNodes];  // kernel numbers, in the order of locations that hold memory
-static int homes[kMostNodes];  // their location numbers
+static int homes[kMostNodes];  // their location numbers; where a node has several caches that are locations, the first one's
 static int count;
+static int divided;  // some node has several: a page whose cache nobody has said belongs to any of them
 
 static inline void list_nodes(void) {
   CHECK(mallopt(M_MMAP_THRESHOLD, kMappedByMalloc) == 1);  // and does not change with use
-  count = hearth_num_memory_locations();
-  CHECK(count > 0 && count <= kMostNodes && count <= hearth_num_locations());
+  const int locations = hearth_num_memory_locations();
+  CHECK(locations > 0 && locations <= hearth_num_locations());
   unsigned long allowed = allowed_nodes();
-  for (int i = 0; i < count; ++i) {
-    homes[i] = hearth_memory_location(i);
-    nodes[i] = hearth_location_node(homes[i]);
-    CHECK(nodes[i] >= 0 && (allowed >> nodes[i] & 1));
-    CHECK(i == 0 || nodes[i] > nodes[i - 1]);
+  for (int i = 0; i < locations; ++i) {
+    const int home = hearth_memory_location(i), node = hearth_location_node(home);
+    CHECK(node >= 0 && (allowed >> node & 1));
+    if (count > 0 && node == nodes[count - 1]) continue;
+    CHECK(count < kMostNodes && (count == 0 || node > nodes[count - 1]));
+    homes[count] = home;
+    nodes[count++] = node;
   }
   CHECK(count == __builtin_popcountl(allowed));
-  CHECK(hearth_memory_location(count) == -1 && hearth_location_node(-1) == -1);
+  divided = locations != count;
+  CHECK(hearth_memory_location(locations) == -1 && hearth_location_node(-1) == -1);
 }
 
 static inline int index_of_node(int node) {
