@@ -11,30 +11,31 @@ namespace {
 
 constexpr std::uint64_t kHeap = 0x55d0c0ffe000U;
 
+// How many of a grid of pairs have a number of their own.
+struct Grid {
+  std::uint64_t begin, end, step, stamps;
+  std::size_t pairs() const { return (end - begin) / step * stamps; }
+  std::size_t distinct() const {
+    std::unordered_set<std::uint64_t> seen;
+    for (std::uint64_t first = begin; first < end; first += step)
+      for (std::uint64_t stamp = 0; stamp < stamps; ++stamp) {
+        Digest digest;
+        digest.add(first);
+        digest.add(stamp);
+        seen.insert(digest.value());
+      }
+    return seen.size();
+  }
+};
+
 TEST(Digest, NeighboursWithNeighbouringInputsDiffer) {
-  std::unordered_set<std::uint64_t> seen;
-  std::size_t count = 0;
-  for (std::uint64_t address = kHeap; address < kHeap + 64 * 64; address += 64)
-    for (std::uint64_t stamp = 1; stamp <= 4096; ++stamp, ++count) {
-      Digest digest;
-      digest.add(address);
-      digest.add(stamp);
-      seen.insert(digest.value());
-    }
-  EXPECT_EQ(seen.size(), count);
+  const Grid addresses{kHeap, kHeap + 64 * 64, 64, 4096};
+  EXPECT_EQ(addresses.distinct(), addresses.pairs());
 }
 
 TEST(Digest, CountersThatRiseTogetherDiffer) {
-  std::unordered_set<std::uint64_t> seen;
-  std::size_t count = 0;
-  for (std::uint64_t version = 0; version < 512; ++version)
-    for (std::uint64_t stamp = 0; stamp < 512; ++stamp, ++count) {
-      Digest digest;
-      digest.add(version);
-      digest.add(stamp);
-      seen.insert(digest.value());
-    }
-  EXPECT_EQ(seen.size(), count);
+  const Grid counters{0, 512, 1, 512};
+  EXPECT_EQ(counters.distinct(), counters.pairs());
 }
 
 TEST(Digest, OrderCounts) {
