@@ -165,7 +165,7 @@ Location locate_by_tables(ByteRange range) {
   return found;
 }
 
-// False: the kernel does not say. Which of a node's several locations a page belongs to, the tables know, or it is the first.
+// False: the kernel does not say. Of a node's several locations it is the one that the tables say, or the first.
 bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& found) {
   constexpr std::uint64_t kMostAsked = 32768;
   const std::uint64_t first = range.begin / kPage, pages = (range.end - 1) / kPage - first + 1;

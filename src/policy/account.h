@@ -1,8 +1,8 @@
 // What dealing has brought for the tasks of one construct, so that a policy that weighs load stops what does not pay.
 //
-// Two judgements. Asking pays while what it is foretold to save is some times what it costs. And the forecast is believed
-// while tasks that ran elsewhere really took longer than tasks at home, by a part of what was foretold; to see that, some
-// run where they would not. The runtime and the simulator keep one account for each task construct.
+// Two judgements. Asking pays while what it is foretold to save is several times what it costs. And the forecast is
+// believed while tasks that ran elsewhere really took longer than tasks at home, by a part of what was foretold; to see
+// that, some run where they would not. The runtime and the simulator keep one account for each task construct.
 //
 // Any thread, at any time: all numbers are hints, relaxed, and of two that write at once one may be lost. Once much is
 // known only some of the tasks write, since all threads share the line.
@@ -62,7 +62,8 @@ class alignas(kCacheLine) Account {
   static void follow(Mean& mean, std::uint64_t value, std::uint32_t count, std::uint32_t most) {
     const auto part = static_cast<std::int64_t>(std::min(count, most));
     const auto old = static_cast<std::int64_t>(get(mean));
-    mean.store(static_cast<std::uint64_t>(old + (static_cast<std::int64_t>(value) - old) / part), std::memory_order_relaxed);
+    const std::int64_t next = old + (static_cast<std::int64_t>(value) - old) / part;
+    mean.store(static_cast<std::uint64_t>(next), std::memory_order_relaxed);
   }
   static void add(Count& count, Mean& mean, std::uint64_t value, std::uint32_t most) {
     const std::uint32_t now = std::max(get(count) + 1, 1u);

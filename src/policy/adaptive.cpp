@@ -1,11 +1,11 @@
 // Tasks go where they would end first: to their data, unless the way to it, or the wait there, costs more
 // than it saves; and idle workers take what would otherwise wait for longer than the way to its data is.
 //
-// Five things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue,
-// from which anybody may steal at once. Nobody is asked where a task should run while its creator is what all
-// others wait for, nor about tasks that find their data in a cache where they were made ready. Where a location
-// has more than its part, its tasks go to the next best. An idle worker takes what would wait for longer than it loses elsewhere. And
-// tasks of a construct stay where they are made when the clock shows that they lose nothing elsewhere (account.h).
+// Five things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue, from which
+// anybody may steal at once. Nobody is asked where a task should run while its creator is what all others wait for, nor
+// about tasks that find their data in a cache where they were made ready. Where a location has more than its part, its
+// tasks go to the next best. An idle worker takes what would wait for longer than it loses elsewhere. And tasks of a
+// construct stay where they are made when the clock shows that they lose nothing elsewhere (account.h).
 //
 // docs/results/adaptive.md says what that is worth, and on what it was tuned.
 #include <algorithm>

@@ -111,6 +111,8 @@ void add_load(Line& line, const LoadView& load, std::int32_t locations) {
   line.number("create_time", load.create_time);
   line.number("workers", load.workers);
   line.number("dealers", load.dealers);
+  line.flag("believes", load.believes);
+  line.flag("tries", load.tries);
   if (load.stake != nullptr) line.number("stake", *load.stake);
 }
 

@@ -71,7 +71,7 @@ TEST(DecisionText, APolicyThatWeighsLoadIsShownMore) {
                       .stake = &stake};
   const std::string line = line_of({.creator = 0, .need = need, .load = load, .chosen = 1});
   EXPECT_NE(line.find(",\"wait\":[7,0],\"guest_wait\":[9,1],\"task_time\":100,\"create_time\":20,"
-                      "\"workers\":4,\"dealers\":1,\"stake\":5,\"chosen\":1}"),
+                      "\"workers\":4,\"dealers\":1,\"believes\":true,\"tries\":false,\"stake\":5,\"chosen\":1}"),
             std::string::npos)
       << line;
 }
