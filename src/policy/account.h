@@ -60,13 +60,13 @@ class alignas(kCacheLine) Account {
   }
   /// A mean of all values until there are `most`, and then one that follows by that part.
   static void follow(Mean& mean, std::uint64_t value, std::uint32_t count, std::uint32_t most) {
-    const auto part = static_cast<std::int64_t>(std::min(count, most));
+    const auto part = static_cast<std::int64_t>(std::clamp(count, 1u, most));  // counts come round to 0
     const auto old = static_cast<std::int64_t>(get(mean));
     const std::int64_t next = old + (static_cast<std::int64_t>(value) - old) / part;
     mean.store(static_cast<std::uint64_t>(next), std::memory_order_relaxed);
   }
   static void add(Count& count, Mean& mean, std::uint64_t value, std::uint32_t most) {
-    const std::uint32_t now = std::max(get(count) + 1, 1u);
+    const std::uint32_t now = get(count) + 1;
     count.store(now, std::memory_order_relaxed);
     follow(mean, value, now, most);
   }
