@@ -95,8 +95,10 @@ TEST_F(Search, WhatItFindsIsBetterThanTheRulesAndThanOneForAll) {
 }
 
 TEST_F(Search, ItTakesTheBestOfSeveralPolicies) {
-  request_.policies = {&policy::central, &policy::adaptive};
-  EXPECT_EQ(search(request_).policy, &policy::adaptive);
+  request_.policies = {&policy::central, &policy::locality};
+  EXPECT_EQ(search(request_).policy, &policy::locality);
+  request_.policies = {&policy::locality, &policy::central};
+  EXPECT_EQ(search(request_).policy, &policy::locality);
 }
 
 TEST_F(Search, ItComesAgainFromAnyNumberOfThreads) {
