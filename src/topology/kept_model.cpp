@@ -1,13 +1,10 @@
 // See kept_model.h. No state.
 #include "topology/kept_model.h"
 
-#include <climits>
 #include <cstdlib>
 
-#include <unistd.h>
-
+#include "base/cache_file.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "topology/model.h"
 #include "topology/system_root.h"
 
@@ -34,17 +31,7 @@ bool has_locations_of(const Machine& measured, const Machine& machine) {
 
 }  // namespace
 
-std::string kept_model_path() {
-  if (process_is_privileged()) return {};
-  char host[HOST_NAME_MAX + 1] = {};
-  if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') return {};
-  std::string folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-    folder = cache;
-  else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    folder = std::string(home) + "/.cache";
-  return folder.empty() ? folder : folder + "/hearth/" + host + ".toml";
-}
+std::string kept_model_path() { return cache_file(".toml"); }
 
 bool read_kept_model(const Machine& machine, KeptFigures& figures) {
   const std::string path = kept_model_path();

@@ -8,8 +8,7 @@
 
 namespace hearth::topology {
 
-/// Its file: below $XDG_CACHE_HOME/hearth, else ~/.cache/hearth, by the host's name, since home folders are shared. Empty:
-/// the environment names no such folder, or is not to be trusted (a setuid program).
+/// Its file; see base/cache_file.h.
 std::string kept_model_path();
 
 struct KeptFigures {

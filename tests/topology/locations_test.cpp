@@ -1,6 +1,7 @@
 // Last-level caches as locations: which there are, whose CPUs and memory they have, how far they are from
 // each other.
 #include <filesystem>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "cli/topo.h"
 #include "support.h"
 #include "topology/current.h"
+#include "topology/fingerprint.h"
 #include "topology/sysfs.h"
 
 namespace hearth::topology::test {
@@ -163,6 +165,25 @@ TEST(CachesAsLocations, AreShown) {
   EXPECT_EQ(json["locations"][3]["kind"], "last-level cache");
   EXPECT_EQ(json["locations"][3]["node"], 1);
   EXPECT_EQ(json["distances"]["locations"][0][1], 11);
+}
+
+TEST(Fingerprint, IsTheSameForTheSameMachineOnly) {
+  std::set<std::uint64_t> all;
+  for (const char* name : {"opteron-6172x4", "opteron-8347hex4", "tilepro64"}) {
+    const LoadedMachine loaded = load_machine(name, {HEARTH_MODELS}), again = load_machine(name, {HEARTH_MODELS});
+    ASSERT_TRUE(loaded.ok()) << loaded.error;
+    EXPECT_EQ(fingerprint(loaded.machine), fingerprint(again.machine)) << name;
+    all.insert(fingerprint(loaded.machine));
+  }
+  EXPECT_EQ(all.size(), 3u);
+  EXPECT_EQ(all.count(0), 0u);
+}
+
+TEST(Fingerprint, TellsWhetherLocationsAreNodesOrCaches) {
+  LoadedMachine loaded = load_machine("epyc-9654x2-nps4", {HEARTH_MODELS});
+  ASSERT_TRUE(loaded.ok()) << loaded.error;
+  const std::uint64_t nodes = fingerprint(loaded.machine);
+  EXPECT_NE(fingerprint(by_caches(std::move(loaded.machine))), nodes);
 }
 
 }  // namespace
