@@ -14,26 +14,37 @@
 #include <algorithm>
 
 #include "base/cacheline.h"
+#include "policy/experience.h"
 #include "policy/tuning.h"
 
 namespace hearth::policy {
 
+/// Whether a policy that weighs load is asked where a task should run.
+enum class Asking : std::uint8_t {
+  no,    // it does not want to be
+  left,  // its construct's account has the answer: where it is
+  yes,
+};
+
 class alignas(kCacheLine) Account {
  public:
   /// Whether to ask where the next task should run. `turn` counts the questions of one thread up.
-  bool asks(std::uint32_t turn) const {
-    return get(asked_) < tuning::kAskedAtFirst || get(saved_) >= tuning::kSavedInDeals * tuning::kDealNs ||
-           turn % tuning::kAsksRarely == 0;
+  Asking asks(std::uint32_t turn) const {
+    const bool pays = get(asked_) < tuning::kAskedAtFirst || get(saved_) >= tuning::kSavedInDeals * tuning::kDealNs ||
+                      turn % tuning::kAsksRarely == 0;
+    return pays ? Asking::yes : Asking::left;
   }
   /// Whether tasks that ran elsewhere have taken longer, or nobody knows yet.
   bool believes() const {
-    return known() < tuning::kKnownTimes || get(far_) >= get(near_) + get(foretold_) / tuning::kBelievedPart;
+    return known() < tuning::kKnownTimes || took_longer(get(near_), get(far_), get(foretold_));
   }
   /// Whether the task that is asked about goes where it would not, for its time. One that takes longer for that
   /// matters little where each worker runs many.
   bool tries(std::uint32_t workers) {
     const std::uint32_t asked = get(asked_), tried = get(tried_);
-    const bool early = tried < tuning::kKnownTimes && asked >= tuning::kTriesAfter * workers;
+    // What earlier runs have doubted is looked into at once; a wrong doubt costs these few tasks and no more.
+    const bool early = tried < tuning::kKnownTimes &&
+                       (asked >= tuning::kTriesAfter * workers || doubted_.load(std::memory_order_relaxed));
     if ((asked + 1) % (early ? tuning::kTriesAtFirst : tuning::kTriesLater) != 0) return false;
     tried_.store(tried + 1, std::memory_order_relaxed);
     return true;
@@ -49,6 +60,14 @@ class alignas(kCacheLine) Account {
     else
       add(fars_, far_, time, tuning::kTimesFollow);
   }
+
+  /// What was seen of it so far, by this process.
+  Experience seen() const {
+    return {.asked = get(asked_), .saved = get(saved_), .home = get(nears_), .home_time = get(near_),
+            .far = get(fars_), .far_time = get(far_), .foretold = get(foretold_)};
+  }
+  /// What earlier runs have seen. It decides what is tried first, and nothing else.
+  void begin_with(const Experience& earlier) { doubted_.store(is_doubted(earlier), std::memory_order_relaxed); }
 
  private:
   using Count = std::atomic<std::uint32_t>;
@@ -74,6 +93,7 @@ class alignas(kCacheLine) Account {
 
   Count asked_{0}, tried_{0}, nears_{0}, fars_{0};
   Mean saved_{0}, near_{0}, far_{0}, foretold_{0};
+  std::atomic<bool> doubted_{false};  // by earlier runs
 };
 
 }  // namespace hearth::policy

@@ -30,12 +30,13 @@ void add_waits(Prices<Row>& price, Location home, const LoadView& load, std::int
   price.repeat_first(count);
 }
 
+// Inlined, so that deal() does not carry the reason along.
 template <class Row>
-Location choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
+[[gnu::always_inline]] inline Choice choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
   const std::int32_t count = machine.locations;
   const Sources<Row, 2> bytes(need, count);
   const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
-  if (bytes.sum == 0 || staffed == 0) return kHere;
+  if (bytes.sum == 0 || staffed == 0) return {kHere, Why::unknown_place};
   Prices<Row> price(machine, bytes);
   double sum = 0, least = price.at[0];
   for (Location n = 0; n < count; ++n) {
@@ -43,7 +44,7 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
     least = std::min<double>(least, price.at[n]);
   }
   const double stake = sum / count - least;
-  if (stake <= kEvenly * least) return kHere;
+  if (stake <= kEvenly * least) return {kHere, Why::evenly_far};
   const double per_ns = price_per_ns(machine);
   *load.stake = static_cast<std::uint64_t>(stake / per_ns);
 
@@ -51,19 +52,28 @@ Location choose(const MachineView& machine, const Need& need, Location creator, 
   Location best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   if (load.home != nullptr) *load.home = best;
   // Where all is slowed down times tell nothing of places.
-  if (machine.slowdown == 1 && (load.tries || !load.believes)) return load.tries && !load.believes ? best : kHere;
+  if (machine.slowdown == 1 && load.tries) return {load.believes ? kHere : best, Why::tried};
+  if (machine.slowdown == 1 && !load.believes) return {kHere, Why::no_slower};
   const std::uint64_t slack = kSlackTasks * load.task_time;
   if (load.wait[best] > slack) {
     add_waits(price, best, load, count, per_ns, slack);
     best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
   }
-  if (!here_counts) return best;
+  if (!here_counts) return {best, Why::dealt};
   // It is where its data is, among others who create: in its own queue it comes next, and idle workers take the oldest.
-  if (best == creator && load.dealers >= kSeveralDealers) return kHere;
+  if (best == creator && load.dealers > 1) return {kHere, Why::here_already};
   // What the best place saves against the creator's; or, when that is the best, against a usual one.
   const double gain = best == creator ? stake : price.at[creator] - price.at[best];
   const double worth = std::max(kDealNs * machine.slowdown, kLeastGainPart * static_cast<double>(load.task_time));
-  return gain <= worth * per_ns ? kHere : best;
+  if (gain <= worth * per_ns) return {kHere, Why::small_gain};
+  return {best, Why::dealt};
+}
+
+// Of machines of any size.
+[[gnu::always_inline]] inline Choice choose_at(const MachineView& machine, const Need& need, Location creator,
+                                               const LoadView& load) {
+  return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
+                                            : choose<AnyRow>(machine, need, creator, load);
 }
 
 bool is_long_enough(const LoadView& load) {
@@ -78,8 +88,8 @@ class Adaptive final : public TaskPolicy {
   // While workers run tasks faster than they are created, what dealing takes is lost by all, and nothing that
   // it saves is gained by anybody. If tasks stayed with their creator they would run anywhere, and take so
   // much longer. Until a task has ended nobody knows how long they take, and many programs are over by then.
-  bool asks(const LoadView& load, std::uint64_t bytes) const override {
-    if (load.task_time == 0) return bytes >= kLargeUntimedBytes;
+  bool asks(const MachineView& machine, const LoadView& load, std::uint64_t bytes) const override {
+    if (load.task_time == 0) return static_cast<double>(bytes) * machine.slowdown >= kLargeUntimedBytes;
     return is_long_enough(load) &&
            (load.task_time + load.stake_here) * std::max(load.dealers, 1u) >= load.create_time * load.workers;
   }
@@ -91,8 +101,15 @@ class Adaptive final : public TaskPolicy {
 
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
-    return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
-                                              : choose<AnyRow>(machine, need, creator, load);
+    return choose_at(machine, need, creator, load).where;
+  }
+  Why why(const MachineView& machine, const Need& need, Location creator, const LoadView& load) const override {
+    return choose_at(machine, need, creator, load).why;
+  }
+  Why why_not_asked(const LoadView& load, bool released) const override {
+    if (load.task_time == 0) return Why::untimed;
+    if (!is_long_enough(load)) return Why::short_task;
+    return released ? Why::in_cache : Why::creator_awaited;
   }
 
   bool may_steal(const MachineView&, Location, Location, std::uint32_t depth) const override {
@@ -109,16 +126,19 @@ class Adaptive final : public TaskPolicy {
     const double task_time = far.task_time != 0 ? static_cast<double>(far.task_time) : kUnknownTaskInLosses * loss;
     const double waited = static_cast<double>(idle.time);
     const double briefly = std::min<double>(kBrieflyNs, kBrieflyInLosses * loss);
-    const double stuck = std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly;
-    if (waited >= std::min<double>(stuck, kLongestWaitNs)) return true;
     // As if all there had just begun a task, since most begin together.
-    if ((far.depth + far.workers - 1) / far.workers * task_time <= loss) return false;
-    if (far.surplus || far.several_deal) return true;
+    const bool gains = (far.depth + far.workers - 1) / far.workers * task_time > loss;
+    if (gains && (far.surplus || far.several_deal)) return true;
     const double pause = far.dealing ? kLongestDealingPauseNs
                                      : std::clamp<double>(task_time, briefly, kLongestDealingPauseNs);
-    if (static_cast<double>(idle.since_dealing) >= pause) return true;
-    const double patience = std::min(1.0, loss / (kMuchLost * task_time)) * task_time;
-    return !idle.others_keep_up() && waited >= std::min<double>(patience * std::min(idle.patience, kMostTasksWaited), kLongestWaitNs);
+    if (static_cast<double>(idle.since_dealing) < pause) {
+      const double each = std::min(task_time, loss / kMuchLost);
+      const double patience = each * std::min(idle.patience, kMostTasksWaited);
+      if (idle.others_keep_up() || waited < std::min<double>(patience, kLongestWaitNs)) return false;
+    }
+    if (gains) return true;
+    const double stuck = std::min(kStuckTasks * task_time, kPatienceInLosses * loss) + kStuckInBrieflies * briefly;
+    return waited >= std::min<double>(stuck, kLongestWaitNs);
   }
 };
 

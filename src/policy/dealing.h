@@ -49,9 +49,11 @@ struct DealingNow {
     workers += workers_there;
   }
   std::int64_t tasks() const { return dealing ? before : dealt; }
-  /// The sum that a location's load is measured by.
+  /// The sum that a location's load is measured by. Of the first dealing nobody knows what a location's part is: as long
+  /// as a creator deals in the order of its data, all that there is belongs to the first few.
   Load::All load(std::uint64_t task_time) const {
-    return {.dealt = released ? 0 : std::max(before, dealt), .workers = workers, .task_time = task_time};
+    const bool known = !released && (before != 0 || !dealing);
+    return {.dealt = known ? std::max(before, dealt) : 0, .workers = workers, .task_time = task_time};
   }
 };
 

@@ -26,18 +26,27 @@ bool evenly_spread(const Sources<AnyRow, 1>& source, std::int32_t locations, std
   return parts >= static_cast<std::uint64_t>(homes) && most - least <= source.sum / (2 * parts);
 }
 
+// Inlined, so that deal() does not carry the reason along.
+[[gnu::always_inline]] inline Choice choose(const MachineView& machine, const Need& need, Location creator,
+                                            const LoadView& load) {
+  const std::int32_t count = machine.locations;
+  const Sources<AnyRow, 1> bytes(need, count);
+  const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
+  if (bytes.sum == 0 || staffed == 0) return {kHere, Why::unknown_place};
+  if (evenly_spread(bytes, count, machine.homes)) return {kHere, Why::evenly_far};
+  if (!need.decided && creator >= 0 && bytes.sum <= machine.l1_bytes[creator]) return {kHere, Why::small_data};
+  const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
+  return {Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn).where, Why::dealt};
+}
+
 class HomeCache final : public TaskPolicy {
  public:
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
-    const std::int32_t count = machine.locations;
-    const Sources<AnyRow, 1> bytes(need, count);
-    if (bytes.sum == 0 || evenly_spread(bytes, count, machine.homes)) return kHere;
-    if (!need.decided && creator >= 0 && bytes.sum <= machine.l1_bytes[creator]) return kHere;
-    const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
-    if (staffed == 0) return kHere;
-    const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
-    return Prices<AnyRow>(machine, bytes).cheapest(count, creator, here_counts, staffed, load.turn).where;
+    return choose(machine, need, creator, load).where;
+  }
+  Why why(const MachineView& machine, const Need& need, Location creator, const LoadView& load) const override {
+    return choose(machine, need, creator, load).why;
   }
 
   bool stays_in_vicinity() const override { return true; }

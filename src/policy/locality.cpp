@@ -14,34 +14,45 @@ namespace {
 
 using namespace tuning;
 
+// Inlined, so that deal() does not carry the reason along.
 template <class Row>
-Location choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
+[[gnu::always_inline]] inline Choice choose(const MachineView& machine, const Need& need, Location creator, const LoadView& load) {
   const std::int32_t count = machine.locations;
   const Sources<Row, 2> bytes(need, count);
-  if (bytes.sum == 0) return kHere;
+  if (bytes.sum == 0) return {kHere, Why::unknown_place};
   if (machine.significance == Significance::paper && creator >= 0 &&
       (bytes.sum <= machine.cache_per_core[creator] || !bytes.unevenly_spread(count)))
-    return kHere;
+    return {kHere, Why::small_data};
 
   const std::uint64_t staffed = load.staffed & UINT64_MAX >> (64 - count);
-  if (staffed == 0) return kHere;
+  if (staffed == 0) return {kHere, Why::unknown_place};
   const bool here_counts = creator >= 0 && (staffed >> creator & 1) != 0;
   const Prices<Row> price(machine, bytes);
   const Cheapest best = price.cheapest(count, creator, here_counts, staffed, load.turn);
-  if (machine.significance == Significance::paper || !here_counts) return best.where;
+  if (machine.significance == Significance::paper || !here_counts) return {best.where, Why::dealt};
   // What the best place saves against the creator's; or, when that is the best, against the worst. As a
   // number to choose and not as a branch, which nobody could foretell.
   const float costs[] = {price.at[creator], price.most(count)};
   const float saved = costs[best.own] - best.price;
-  return saved <= kDealNs * kBytesPerStepAndNs ? kHere : best.where;
+  const bool stays = saved <= kDealNs * kBytesPerStepAndNs;
+  return {stays ? kHere : best.where, stays ? Why::small_gain : Why::dealt};
+}
+
+// Of machines of any size.
+[[gnu::always_inline]] inline Choice choose_at(const MachineView& machine, const Need& need, Location creator,
+                                               const LoadView& load) {
+  return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
+                                            : choose<AnyRow>(machine, need, creator, load);
 }
 
 class Locality final : public TaskPolicy {
  public:
   Location deal(const MachineView& machine, const Need& need, Location creator,
                 const LoadView& load) const override {
-    return machine.locations <= OneRow::kMost ? choose<OneRow>(machine, need, creator, load)
-                                              : choose<AnyRow>(machine, need, creator, load);
+    return choose_at(machine, need, creator, load).where;
+  }
+  Why why(const MachineView& machine, const Need& need, Location creator, const LoadView& load) const override {
+    return choose_at(machine, need, creator, load).why;
   }
 
   bool may_steal(const MachineView& machine, Location thief, Location victim,

@@ -10,12 +10,19 @@
 
 #include "placement/need.h"
 #include "policy/patience.h"
+#include "policy/why.h"
 
 namespace hearth::policy {
 
 using placement::Location;
 using placement::Need;
 inline constexpr Location kHere = -1;  // the creator's own queue
+
+/// An answer of deal(), with the reason.
+struct Choice {
+  Location where;
+  Why why;
+};
 
 /// When a task is worth dealing away (HEARTH_SIGNIFICANCE).
 enum class Significance : std::uint8_t {
@@ -45,7 +52,7 @@ struct MachineView {
   std::int32_t homes = 0;                   // how many of the locations hold memory
   Significance significance = Significance::gain;
   Threshold threshold = Threshold::hops;
-  double slowdown = 1;  // how many times longer all takes than on a real machine of this kind
+  double slowdown = 1;  // how many times longer all takes than on a real machine of this kind; not 1: times tell nothing of places
 
   std::uint32_t distance_between(Location from, Location to) const { return distance[from * locations + to]; }
   std::uint32_t hops_between(Location from, Location to) const { return hops[from * locations + to]; }
@@ -112,7 +119,8 @@ class TaskPolicy {
   }
   /// Whether deal() shall be asked about a task of `bytes` as it is created; else it goes to its creator's own queue, and
   /// where its data is is not worked out. Only of policies that weigh load.
-  virtual bool asks(const LoadView& load, std::uint64_t bytes) const {
+  virtual bool asks(const MachineView& machine, const LoadView& load, std::uint64_t bytes) const {
+    static_cast<void>(machine);
     static_cast<void>(load);
     static_cast<void>(bytes);
     return true;
@@ -124,6 +132,16 @@ class TaskPolicy {
     static_cast<void>(here);
     static_cast<void>(bytes);
     return true;
+  }
+  /// For who explains, with what deal() was shown: why it has answered so. A policy may leave it at left or dealt.
+  virtual Why why(const MachineView& machine, const Need& need, Location creator, const LoadView& load) const {
+    return deal(machine, need, creator, load) == kHere ? Why::left : Why::dealt;
+  }
+  /// The same when asks() has said no, or with `released` asks_released().
+  virtual Why why_not_asked(const LoadView& load, bool released) const {
+    static_cast<void>(load);
+    static_cast<void>(released);
+    return Why::left;
   }
   /// Constant properties that spare the runtime calls on the fast path.
   virtual bool deals_here_always() const { return false; }

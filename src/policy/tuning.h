@@ -71,14 +71,14 @@ inline constexpr double kPatienceInLosses = 2;   // while none are being dealt
 inline constexpr double kStuckInBrieflies = 5;
 inline constexpr double kUnknownTaskInLosses = 4;  // how long a task takes until one has ended
 inline constexpr double kMuchLost = 0.5;           // patience is in full where a task loses so much of its time
-inline constexpr std::uint32_t kMostTasksWaited = 4;  // and is no more than so many task times
+inline constexpr std::uint32_t kMostTasksWaited = 16;  // and is no more than so many task times
+// Where all memory is equally near, on pretended and emulated machines, what lies far shall count for so many times as
+// much: an emulated processor takes about so much longer for a task. Measured (results/adaptive.md).
+inline constexpr std::int32_t kSlowdownWhereNothingIsFar = 100;
 inline constexpr std::uint64_t kShortTaskInDeals = 16;  // a task that takes less than so many dealings is not worth one
 // Of tasks of which none has ended yet those are worth it that have so many bytes: 115 kB; from a place that is twice as far
 // away as local memory they take three times as much longer as a task must take.
 inline constexpr std::uint64_t kLargeUntimedBytes = 3 * kShortTaskInDeals * kDealNs * kBytesPerStepAndNs / 10;
-// Of several creators' tasks those stay in their own queues whose best place that is already; from so many on. Measured.
-inline constexpr std::uint32_t kSeveralDealers = 2;
-
 // What the tasks of a construct have shown (policy/account.h). Measured on random programs (results/league.md).
 inline constexpr std::uint32_t kAskedAtFirst = 32;   // so many are asked about in any case
 inline constexpr std::uint64_t kSavedInDeals = 8;    // and more if they save so many dealings each in the mean,
@@ -90,6 +90,14 @@ inline constexpr std::uint32_t kTriesAtFirst = 8, kTriesLater = 128, kTriesAfter
 inline constexpr std::uint32_t kSavedFollows = 32, kTimesFollow = 16;  // means follow by such parts
 // From so many times on only one in kNotesRarely is noted: all threads share the line. Reasoned.
 inline constexpr std::uint32_t kKnownWell = 64, kNotesRarely = 16;
+// What earlier runs have shown counts as so many tasks when it is joined with what this one has (policy/experience.h).
+inline constexpr std::uint64_t kOldTasks = 16;
+// Allocation sites (policy/site.h). Reasoned: so many uses tell what a site's blocks are for; a distribution is given up where
+// tasks take longer under it by more than a quarter without being nearer to their data, or by more than a half; and of the
+// first uses each is noted, of later ones one in kNotesRarely. First touch suits where so many thousandths are local then.
+inline constexpr std::uint64_t kKnownUses = 8, kLongerPart = 4, kMuchLongerPart = 2, kNotedUses = 4096, kMostlyLocal = 900;
+inline constexpr std::uint64_t kHalfLocal = 500;  // under less, what was to bring tasks to their data has not
+inline constexpr std::uint64_t kMedianSettles = 16;  // a median that follows takes large steps for so many values
 static_assert(kLeastGainPart < 1 && kEvenly < 1 && kMuchLost > 0 && kMuchLost <= 1);
 
 // ---- Surplus and load (policy/shares.h) ----------------------------------------------------------------------------

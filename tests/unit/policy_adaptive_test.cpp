@@ -49,6 +49,34 @@ class Adaptive : public testing::Test {
   LoadView load;
 };
 
+// The reason comes from the code that decides, so here is only that there is one for each answer.
+TEST_F(Adaptive, TellsWhyItHasDecided) {
+  const auto why = [&](const Need& need, Location creator) { return adaptive.why(machine, need, creator, load); };
+  EXPECT_EQ(why(at(3), 0), Why::dealt);
+  EXPECT_EQ(why(at(3, 0), 0), Why::unknown_place);
+  EXPECT_EQ(why(at(3, 64), 0), Why::small_gain);
+  Need spread(8);
+  for (Location n = 0; n < 8; ++n) spread.read.at[n] = kBytes;
+  EXPECT_EQ(why(spread, 0), Why::evenly_far);
+  load.dealers = 2;
+  EXPECT_EQ(why(at(3), 3), Why::here_already);
+  load.believes = false;
+  EXPECT_EQ(why(at(3), 0), Why::no_slower);
+  load.tries = true;
+  EXPECT_EQ(why(at(3), 0), Why::tried);
+}
+
+TEST_F(Adaptive, TellsWhyItIsNotToBeAsked) {
+  load.create_time = kTask;
+  EXPECT_EQ(adaptive.why_not_asked(load, false), Why::creator_awaited);
+  EXPECT_EQ(adaptive.why_not_asked(load, true), Why::in_cache);
+  load.task_time = 100;
+  EXPECT_EQ(adaptive.why_not_asked(load, false), Why::short_task);
+  EXPECT_EQ(adaptive.why_not_asked(load, true), Why::short_task);
+  load.task_time = 0;
+  EXPECT_EQ(adaptive.why_not_asked(load, false), Why::untimed);
+}
+
 // Of any number of locations, also of such as do not fill a row of prices.
 TEST_F(Adaptive, LeavesAPlaceWhereTasksWouldWaitOnMachinesOfEverySize) {
   for (Location count = 2; count <= placement::kMaxLocations; ++count) {
@@ -185,24 +213,26 @@ TEST_F(Adaptive, EqualWorkOnUnevenDataSpreads) {
 }
 
 TEST_F(Adaptive, NobodyIsAskedWhileTheCreatorIsWhatAllWaitFor) {
-  EXPECT_TRUE(adaptive.asks(load, 1));
+  EXPECT_TRUE(adaptive.asks(machine, load, 1));
   load.task_time = 47 * load.create_time;
-  EXPECT_FALSE(adaptive.asks(load, 1));
+  EXPECT_FALSE(adaptive.asks(machine, load, 1));
   load.dealers = 2;
-  EXPECT_TRUE(adaptive.asks(load, 1)) << "two create";
+  EXPECT_TRUE(adaptive.asks(machine, load, 1)) << "two create";
   load.dealers = 1;
   load.task_time = 0;
-  EXPECT_FALSE(adaptive.asks(load, 1)) << "many programs are over before a task has ended";
-  EXPECT_TRUE(adaptive.asks(load, tuning::kLargeUntimedBytes)) << "large ones pay at once";
+  EXPECT_FALSE(adaptive.asks(machine, load, 1)) << "many programs are over before a task has ended";
+  EXPECT_TRUE(adaptive.asks(machine, load, tuning::kLargeUntimedBytes)) << "large ones pay at once";
+  machine.slowdown = 100;
+  EXPECT_TRUE(adaptive.asks(machine, load, tuning::kLargeUntimedBytes / 100)) << "where memory counts for more, smaller ones, too";
 }
 
 TEST_F(Adaptive, NobodyIsAskedAboutTasksThatDealingTakesLongerThan) {
   load.create_time = 1;
   load.task_time = 15 * tuning::kDealNs;
-  EXPECT_FALSE(adaptive.asks(load, 1));
+  EXPECT_FALSE(adaptive.asks(machine, load, 1));
   EXPECT_FALSE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
   load.stake_here = tuning::kDealNs;
-  EXPECT_TRUE(adaptive.asks(load, 1)) << "elsewhere they would take longer";
+  EXPECT_TRUE(adaptive.asks(machine, load, 1)) << "elsewhere they would take longer";
   EXPECT_TRUE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
 }
 
@@ -230,8 +260,8 @@ TEST_F(Adaptive, FarTasksAreStolenForTheTimeThatTheyWouldWait) {
   FarTasks computing{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask / 100};
   FarTasks moving{.depth = 60, .task_time = kTask, .dealing = true, .workers = 6, .stake = kTask};
   EXPECT_FALSE(steals(moving, 0)) << "tasks for it may be about to come";
-  EXPECT_FALSE(steals(moving, 4 * kTask - 1));
-  EXPECT_TRUE(steals(moving, 4 * kTask)) << "that is long enough";
+  EXPECT_FALSE(steals(moving, 16 * kTask - 1));
+  EXPECT_TRUE(steals(moving, 16 * kTask)) << "that is long enough";
   EXPECT_TRUE(steals(computing, kTask)) << "they lose little";
   moving.several_deal = computing.several_deal = true;
   EXPECT_TRUE(steals(moving, 0)) << "whoever deals works, too: nobody knows for whom";

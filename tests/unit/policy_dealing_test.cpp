@@ -31,6 +31,12 @@ TEST(Dealing, IsMeasuredByTheOneBeforeWhileItGoesOn) {
   EXPECT_EQ(now.tasks(), 8);
   now.add({.dealt = 1, .released = true}, 1);
   EXPECT_EQ(now.load(700).dealt, 0) << "nobody knows how many there will be";
+  DealingNow first{.dealing = true};
+  first.add({.dealt = 60}, 6);
+  first.add({}, 2);
+  EXPECT_EQ(first.load(700).dealt, 0) << "nor in the first, which may be in the order of its data";
+  first.dealing = false;
+  EXPECT_EQ(first.load(700).dealt, 60);
 }
 
 class Far : public testing::Test {

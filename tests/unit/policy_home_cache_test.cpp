@@ -55,6 +55,18 @@ TEST_F(Tiles, TheTablesHoldThePapersNumbers) {
       EXPECT_EQ(view.distance_between(from, to), static_cast<std::uint32_t>(cycles(from, to)));
 }
 
+TEST_F(Tiles, TellsWhyItHasDecided) {
+  const auto why = [this](const Need& need) { return home_cache.why(machine->view, need, 0, load); };
+  Need need(kTiles);
+  EXPECT_EQ(why(need), Why::unknown_place);
+  need.read.at[9] = kL1;
+  EXPECT_EQ(why(need), Why::small_data);
+  need.read.at[9] = 2 * kL1;
+  EXPECT_EQ(why(need), Why::dealt);
+  for (Location n = 0; n < kTiles; ++n) need.read.at[n] = 2 * kL1;
+  EXPECT_EQ(why(need), Why::evenly_far);
+}
+
 TEST_F(Tiles, ATaskGoesToTheHomeOfItsData) {
   for (Location home = 0; home < kTiles; ++home) {
     Need need(kTiles);

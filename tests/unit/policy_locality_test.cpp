@@ -26,6 +26,18 @@ class Opteron : public testing::Test {
   LoadView load;
 };
 
+TEST_F(Opteron, TellsWhyItHasDecided) {
+  const auto why = [this](const Need& need) { return locality.why(machine, need, 0, load); };
+  Need need(8);
+  EXPECT_EQ(why(need), Why::unknown_place);
+  need.read.at[3] = 64;
+  EXPECT_EQ(why(need), Why::small_gain);
+  machine.significance = Significance::paper;
+  EXPECT_EQ(why(need), Why::small_data);
+  need.read.at[3] = 1 << 20;
+  EXPECT_EQ(why(need), Why::dealt);
+}
+
 TEST_F(Opteron, ATaskGoesToTheNodeThatHoldsItsBytes) {
   for (Location home = 0; home < 8; ++home) {
     Need need(8);
