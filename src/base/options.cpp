@@ -106,8 +106,10 @@ constexpr O kOptions[] = {
      .meaning = "How many neighbouring locations share their tasks (policy home-cache). Idle threads never steal "
                 "outside their group; with 1, only a location's own threads run its tasks."},
     {.id = Id::hearth_slowdown, .name = "HEARTH_SLOWDOWN", .type = O::count, .trusted_only = true,
-     .fallback = "1", .legal = kPositive,
-     .meaning = "Slowdown factor of an emulated machine: policy adaptive multiplies memory costs by it."},
+     .fallback = kAutomatic, .legal = kPositive,
+     .meaning = "Slowdown factor of an emulated machine: policy adaptive multiplies memory costs by it, and unless it is 1 "
+                "asks no clock whether remote memory takes longer. By default 100 on a machine of HEARTH_MACHINE and "
+                "under QEMU without KVM, else 1."},
     {.id = Id::hearth_task_cutoff, .name = "HEARTH_TASK_CUTOFF", .type = O::count, .trusted_only = true,
      .fallback = "256", .legal = kNatural,
      .meaning = "Once this many tasks wait in the creating thread's own queue, further ones run at once instead of being "
@@ -119,16 +121,25 @@ constexpr O kOptions[] = {
                 "node; nearest: on the node of the thread that allocates."},
     {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true,
      .fallback = "standard",
-     .legal = "standard, fine, coarse or blocked, optionally followed by ,min= and a size of 4K or more; units B, K, "
-                "M, G, T",
+     .legal = "standard, fine, coarse, blocked or learn, optionally followed by ,min= and a size of 4K or more; units B, "
+                "K, M, G, T",
      .meaning = "How blocks of malloc(), new and related calls are spread over the NUMA nodes, if they have at least "
-                "min bytes (128K), in words of OMP_DATA_DISTRIBUTION. Set by hearth run --distribute, which also "
+                "min bytes (128K), in words of OMP_DATA_DISTRIBUTION; learn: each place in the program gets what suited the "
+                "blocks that it allocated before, in earlier runs too (HEARTH_LEARN). Set by hearth run --distribute, which also "
                 "preloads the malloc interposer."},
+    {.id = Id::hearth_explain, .name = "HEARTH_EXPLAIN", .type = O::text, .trusted_only = true,
+     .fallback = "none", .legal = "stderr, or a file that can be appended to; %p in its name is the process's number",
+     .meaning = "When the process ends, say of each task construct whether its tasks were dealt to where their data is, "
+                "what that has won or lost, and why. Set by hearth run --explain."},
     {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true,
      .fallback = "false", .legal = kBoolean,
      .meaning = "Distribute blocks of 2 MiB or more by huge pages instead of pages (omp_malloc() and "
                 "HEARTH_DISTRIBUTE). With false, huge pages are switched off where neighbouring pages belong to "
                 "different nodes."},
+    {.id = Id::hearth_learn, .name = "HEARTH_LEARN", .type = O::text, .trusted_only = true,
+     .fallback = "off", .legal = "on, off, or the name of a file",
+     .meaning = "Begin with what earlier runs of the program have learned, and add to it at exit: which tasks gain by running "
+                "near their data (policy adaptive), and how memory is used (HEARTH_DISTRIBUTE=learn). on: in the user's cache folder. hearth learned prints it."},
     {.id = Id::hearth_location, .name = "HEARTH_LOCATION", .type = O::word, .trusted_only = true,
      .fallback = "node", .legal = "node or llc",
      .meaning = "What a location is, the place that data is near to: a NUMA node, or a last-level cache, of which "

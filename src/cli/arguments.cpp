@@ -16,6 +16,7 @@
 
 #include "base/parse.h"
 #include "cli/commands.h"
+#include "cli/learned.h"
 #include "cli/compile.h"
 #include "cli/map.h"
 #include "cli/memory.h"
@@ -34,7 +35,7 @@ namespace {
 
 constexpr std::string_view kRunPrograms[] = {"run", "check", "record"};
 constexpr std::string_view kOwnValue = "{-}";
-constexpr std::string_view kFlagWithModel = "--energy";  // its value is a model, not a file
+constexpr std::string_view kFlagWithModel = "--energy", kFlagWithPattern = "--forget";  // their values are no files
 
 class Layout : public CLI::Formatter {
  public:
@@ -48,7 +49,9 @@ class Layout : public CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     std::string name = CLI::Formatter::make_option_name(option, positional);
     if (const std::size_t at = name.find(kOwnValue); at != std::string::npos)
-      name.replace(at, kOwnValue.size(), name.starts_with(kFlagWithModel) ? "[=MODEL]" : "[=FILE]");
+      name.replace(at, kOwnValue.size(), name.starts_with(kFlagWithModel)     ? "[=MODEL]"
+                                         : name.starts_with(kFlagWithPattern) ? "[=PATTERN]"
+                                                                              : "[=FILE]");
     return name;
   }
 };
@@ -121,12 +124,12 @@ void need_program(const std::vector<std::string>& command) {
 
 void add_run_options(CLI::App* to, RunRequest& request) {
   to->add_option("--distribute", request.distribute,
-                 "Distribute large malloc blocks over the NUMA nodes: fine, coarse or blocked; \",min=128K\" sets the "
+                 "Distribute large malloc blocks over the NUMA nodes: fine, coarse, blocked or learn; \",min=128K\" sets the "
                  "least size")
       ->check(check_distribute)
       ->type_name("KIND");
   to->add_option("--policy", request.policy,
-                 "How ready tasks are scheduled: locality, work-stealing, central, home-cache or adaptive")
+                 "How ready tasks are scheduled: adaptive (default), locality, work-stealing, central or home-cache")
       ->check(check_policy)
       ->type_name("POLICY");
   to->add_option("--threads", request.threads, "Threads of a parallel region (OMP_NUM_THREADS)")
@@ -152,14 +155,38 @@ void register_run(CLI::App& app, const std::vector<std::string>& command) {
       run, "--verify", request->verify_file,
       "Report how many regions and tasks Hearth served, also as JSON into FILE. Fails if another runtime served any. "
       "In an MPI job each rank writes its own FILE");
-  run->callback([request, verify, energy, &command] {
+  const CLI::Option* learn = add_flag_with_file(
+      run, "--learn", request->learned_file,
+      "Begin with what earlier runs have learned, and add to it at exit, in FILE or in the user's cache folder");
+  const CLI::Option* explain = add_flag_with_file(
+      run, "--explain", request->explain_file,
+      "Say of each task construct, when the program ends, whether its tasks were dealt to where their data is, what that "
+      "has won or lost, and why; on standard error or into FILE. In an MPI job each rank writes its own FILE");
+  run->callback([request, verify, energy, learn, explain, &command] {
     need_program(command);
+    request->learn = learn->count() > 0;
     request->command = command;
     request->verify = verify->count() > 0;
     request->energy = energy->count() > 0;
-    if (request->energy_model == "-") request->energy_model.clear();
-    if (request->verify_file == "-") request->verify_file.clear();
+    request->explain = explain->count() > 0;
+    for (std::string* value : {&request->energy_model, &request->verify_file, &request->learned_file, &request->explain_file})
+      if (*value == "-") value->clear();
     end_with(run_main(*request));
+  });
+}
+
+void register_learned(CLI::App& app) {
+  const auto request = std::make_shared<LearnedRequest>();
+  CLI::App* learned = app.add_subcommand("learned", "Show what runs have learned (hearth run --learn), or forget it");
+  learned->add_flag("--json", request->json, "Print JSON instead of text");
+  const CLI::Option* forget =
+      add_flag_with_file(learned, std::string(kFlagWithPattern), request->pattern,
+                         "Forget all, or entries whose module+0xOFFSET has a part of this pattern (*, ? and [...])");
+  learned->add_option("file", request->file, "The file (default: the one in the user's cache folder)")->type_name("FILE");
+  learned->callback([request, forget] {
+    request->forget = forget->count() > 0;
+    if (request->pattern == "-") request->pattern.clear();
+    end_with(learned_main(*request));
   });
 }
 
@@ -249,7 +276,7 @@ void register_sim(CLI::App& app) {
   sim->add_flag("--list", request->list, "Print the programs and their settings");
   sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")
       ->type_name("MACHINE");
-  sim->add_option("--policy", request->policies, "Policies: work-stealing,locality,...")
+  sim->add_option("--policy", request->policies, "Policies: default,work-stealing,locality,...")
       ->delimiter(',')
       ->type_name("P,...");
   sim->add_option("--distribution", request->distributions, "Distributions of the data: fine,coarse,...")
@@ -438,6 +465,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_record(app, command);
   register_export(app);
   register_env(app);
+  register_learned(app);
   register_map(app);
   register_memory(app);
   register_model(app);

@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/rank.h"
 #include "cli/symbols.h"
+#include "cli/temporary_folder.h"
 
 namespace hearth::cli {
 namespace {
@@ -172,28 +173,6 @@ bool print_json(const std::map<std::string, Verdict>& verdicts, const std::map<s
   return write_file(path.empty() ? "-" : path, out.dump(2) + "\n");
 }
 
-/// A folder in TMPDIR that goes away with this object.
-class TemporaryFolder {
- public:
-  bool create() {
-    const char* folder = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/hearth-check-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
-    if (mkdtemp(path_.data()) != nullptr) return true;
-    say("{}: {}", path_, std::strerror(errno));
-    path_.clear();
-    return false;
-  }
-  ~TemporaryFolder() { remove(); }
-  void remove() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// True when nothing differs.
 bool report(const Recorded& all, bool json, const std::string& json_file) {
   std::map<std::string, Verdict> verdicts;
@@ -224,7 +203,7 @@ bool report(const Recorded& all, bool json, const std::string& json_file) {
 
 int check_main(const RunRequest& request, bool json, const std::string& json_file) {
   TemporaryFolder folder;
-  if (!folder.create()) return kExitNotExecutable;
+  if (!folder.create("check")) return kExitNotExecutable;
   setenv("HEARTH_CHECK", folder.path().c_str(), 1);
   // A function that is bound by its first call makes the loader, and whoever audits it, touch their own memory in that task.
   setenv("LD_BIND_NOW", "1", 1);

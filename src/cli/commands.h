@@ -20,12 +20,16 @@ struct RunRequest {
   std::string distribute;  // HEARTH_DISTRIBUTE; empty: as the environment says
   std::string policy;      // empty: as the environment says
   std::string threads;     // OMP_NUM_THREADS; empty: as the environment says
+  bool learn = false;
+  std::string learned_file;  // where that is kept; empty: in the user's cache folder
   std::string places_from;           // a recording whose threads decide OMP_PLACES; empty: as the environment says
   std::string mapper = "treematch";  // that makes those
   bool energy = false;
   std::string energy_model;  // that estimates where nothing measures
   bool verify = false;
   std::string verify_file;  // where the JSON goes; empty: printed only
+  bool explain = false;
+  std::string explain_file;  // empty: standard error
 };
 
 /// `afterwards` is called when the program has ended, before this process ends like it.

@@ -50,7 +50,7 @@ std::string file_of_this_rank(const std::string& name) {
     }
     if (next == 'r' || next == 'p' || next == '%') ++i;
   }
-  if (rank.empty() || told_apart) return out;
+  if (rank.empty() || told_apart || name.empty()) return out;
   const std::size_t slash = out.rfind('/');
   const std::size_t first = slash == std::string::npos ? 0 : slash + 1;
   const std::size_t dot = out.rfind('.');

@@ -10,7 +10,7 @@ namespace hearth::cli {
 std::string job_rank();
 
 /// A file's name for this process: %r becomes the rank (0 outside of a job), %p the process's number, %% a percent sign.
-/// In a job a name without %r and %p gets the rank before its ending: "app.db" -> "app.1.db".
+/// In a job a name without %r and %p gets the rank before its ending: "app.db" -> "app.1.db". Empty: no file, so empty.
 std::string file_of_this_rank(const std::string& name);
 
 }  // namespace hearth::cli

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
@@ -12,6 +13,7 @@
 #include "cli/child.h"
 #include "cli/commands.h"
 #include "cli/energy_report.h"
+#include "cli/explain_report.h"
 #include "cli/installation.h"
 #include "cli/map.h"
 #include "cli/output.h"
@@ -139,6 +141,8 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
 
   if (!request.distribute.empty()) setenv("HEARTH_DISTRIBUTE", request.distribute.c_str(), 1);
   if (!request.policy.empty()) setenv("HEARTH_POLICY", request.policy.c_str(), 1);
+  if (request.learn)
+    setenv("HEARTH_LEARN", request.learned_file.empty() ? "on" : std::filesystem::absolute(request.learned_file).c_str(), 1);
   if (!request.threads.empty()) setenv("OMP_NUM_THREADS", request.threads.c_str(), 1);
 
   if (!set_places(request)) return kExitUsage;
@@ -151,6 +155,8 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
   if (!off && !prepare(program, names)) return kExitNotExecutable;
   ServedReport report;
   if (request.verify && !report.begin()) return kExitNotExecutable;
+  ExplainReport explanation;
+  if (request.explain && !explanation.begin()) return kExitNotExecutable;
 
   const int status = run_child(request.command);
   if (status < 0) return kExitNotExecutable;
@@ -158,15 +164,17 @@ int run_main(const RunRequest& request, const std::function<void()>& afterwards)
   if (request.energy) energy.tell();
   bool good = true;
   if (request.verify) good = report.tell(program, file_of_this_rank(request.verify_file), off);
+  const bool told = !request.explain || explanation.tell(file_of_this_rank(request.explain_file), status, off);
+  explanation.remove();  // end_like() may not return
   if (afterwards) afterwards();
   if (WIFSIGNALED(status) && is_crash(WTERMSIG(status)) && !off) {
     say("{} was ended by signal {} ({}). To see whether Hearth is the cause, run it on its own OpenMP runtime: "
         "HEARTH=off hearth run -- {}",
         request.command[0], WTERMSIG(status), strsignal(WTERMSIG(status)), fmt::join(request.command, " "));
   }
-  report.remove();  // end_like() may not return
+  report.remove();
   names.remove();
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !good) return kExitVerify;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !(good && told)) return good ? kExitFailed : kExitVerify;
   return end_like(status);
 }
 

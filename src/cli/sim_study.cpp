@@ -46,10 +46,15 @@ std::size_t index_of(const char* option, const std::string& value, const Words& 
 }
 
 std::vector<std::string> policy_names() {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"default"};  // what a program gets that says nothing: the first of the others
   for (std::size_t i = 0; policy::policy_at(i) != nullptr; ++i)
     names.emplace_back(policy::policy_at(i)->name());
   return names;
+}
+
+const policy::TaskPolicy* policy_of(const std::string& name) {
+  const std::size_t index = index_of("--policy", name, policy_names());
+  return policy::policy_at(index == 0 ? 0 : index - 1);
 }
 
 std::vector<std::string> distribution_names() {
@@ -104,7 +109,7 @@ sim::Workload make_workload(const SimRequest& request, bool& allocations_known) 
 
 sim::RunOptions options_of(const SimRequest& request, const Way& way) {
   sim::RunOptions options;
-  options.policy = policy::policy_at(index_of("--policy", way.policy, policy_names()));
+  options.policy = policy_of(way.policy);
   const std::size_t kind = index_of("--distribution", way.distribution, distribution_names());
   options.everything = kind == std::size(kDistributions);
   options.distribution.kind = options.everything ? Kind::fine : kDistributions[kind].second;
@@ -143,12 +148,13 @@ Study plan(const SimRequest& request) {
     study.ways = {{policy::work_stealing.name(), "standard"}};
   } else {
     using Words = std::vector<std::string>;
-    const Words policies = request.policies.empty() ? Words{"work-stealing", "locality"} : request.policies;
+    const Words policies = request.policies.empty() ? Words{"work-stealing", "default"} : request.policies;
     const Words kinds = request.distributions.empty() ? Words{"fine", "coarse"} : request.distributions;
     study.ways.push_back({policy::work_stealing.name(), "fine"});
     if (!request.decisions.empty() && policies.size() * kinds.size() != 1)
       refuse("--log-decisions", request.decisions, "logs one policy with one distribution; name one of each");
-    for (const std::string& policy : policies) {
+    for (const std::string& word : policies) {
+      const std::string policy = policy_of(word)->name();
       for (const std::string& distribution : kinds) {
         if (policy != study.ways[0].policy || distribution != study.ways[0].distribution)
           study.ways.push_back({policy, distribution});
@@ -167,7 +173,7 @@ sim::SearchRequest plan_search(const SimRequest& request, const Study& study) {
   search.options = study.options[0];
   if (request.policies.empty()) search.policies.push_back(&policy::adaptive);
   for (const std::string& name : request.policies)
-    search.policies.push_back(policy::policy_at(index_of("--policy", name, policy_names())));
+    search.policies.push_back(policy_of(name));
   search.draws = std::min(request.draws, kSearchedDraws);
   search.nominal = request.nominal;
   search.first_seed = request.first_seed + kSearchedSeed;

@@ -94,6 +94,9 @@ void* allocate_region(const MemoryHomes& machine, const ManagedRequest& request,
     region.home_index = home_index;
     region.shape = shape;
     region.huge = request.huge;
+    region.site = request.site;
+    region.site_kind = request.what.kind;
+    region.used.store(false, std::memory_order_relaxed);
     region.block_table = table;
     region.block_table_bytes = table_bytes;
   }
@@ -195,7 +198,16 @@ bool block_at(const void* address, ManagedBlock& out) {
   out.tag = block->tag.load(std::memory_order_relaxed);
   out.kind = region.what.kind;
   out.in_slab = block != &region.single;
+  out.site = region.site;
+  out.site_kind = region.site_kind;
   return static_cast<const char*>(address) < out.begin + out.size;
+}
+
+bool first_use(const void* address) {
+  RegionId id = 0;
+  std::uint32_t index = 0;
+  if (find_block(address, id, index) == nullptr) return false;
+  return !regions[id].used.exchange(true, std::memory_order_relaxed);
 }
 
 void set_tag(void* block, std::uintptr_t tag) {
@@ -238,7 +250,9 @@ void* managed_resize(void* block, std::size_t size, std::size_t alignment) {
                                .size = size,
                                .alignment = alignment,
                                .tag = found->tag.load(std::memory_order_relaxed),
-                               .huge = region.huge};
+                               .huge = region.huge,
+                               .own_pages = region.site != 0,
+                               .site = region.site};
   if (!is_legal(request)) return nullptr;
   void* other = allocate_at(memory_homes(), request, region.home, region.home_index, region.shape);
   if (other == nullptr) return nullptr;

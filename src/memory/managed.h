@@ -30,6 +30,9 @@ extern placement::OwnerTable owner_table;
 
 inline bool is_managed(const void* address) { return owner_table.manages(reinterpret_cast<std::uintptr_t>(address)); }
 
+/// An allocation site (sites.h); 0: none, or nobody learns.
+using SiteId = std::uint16_t;
+
 struct ManagedRequest {
   placement::Distribution what;
   std::size_t size = 0;
@@ -39,6 +42,7 @@ struct ManagedRequest {
   bool zeroed = false;
   bool huge = false;  // the unit is a huge page, for blocks of at least one
   bool own_pages = false;  // shares no page and no policy with another block
+  SiteId site = 0;         // only with pages of its own
 };
 
 /// The tag of blocks that a program has from malloc (takeover.h): a caller that finds it must not take
@@ -77,9 +81,13 @@ struct ManagedBlock {
   std::uintptr_t tag = 0;
   placement::Kind kind = placement::Kind::standard;
   bool in_slab = false;  // its addresses stay readable when it is freed
+  SiteId site = 0;
+  placement::Kind site_kind = placement::Kind::standard;  // as the site asked for it
 };
 /// The live block around any address in it. A hint while others release it. No lock.
 bool block_at(const void* address, ManagedBlock& block);
+/// Once true for each block of a site: nobody has asked before.
+bool first_use(const void* address);
 /// For the owner of the block.
 void set_tag(void* block, std::uintptr_t tag);
 

@@ -139,6 +139,7 @@ RegionId take_region(std::size_t bytes, std::size_t alignment, std::uint64_t& be
     ManagedRegion& region = regions[id];
     region.begin = begin;
     region.bytes = bytes;
+    region.site = 0;
   }
   return id;
 }

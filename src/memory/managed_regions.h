@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "memory/homes.h"
+#include "memory/managed.h"
 #include "placement/distribution.h"
 #include "placement/owner_table.h"
 
@@ -43,6 +44,9 @@ struct ManagedRegion {
   std::size_t block_table_bytes;
   const placement::Shape* shape;  // weighted
   bool huge;
+  SiteId site;  // of a block of its own; constant while there are blocks
+  placement::Kind site_kind;
+  std::atomic<bool> used;  // first_use() has been true
 };
 
 /// By id; constant once reserve_range() has succeeded.

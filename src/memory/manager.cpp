@@ -165,7 +165,7 @@ Location locate_by_tables(ByteRange range) {
   return found;
 }
 
-// False: the kernel does not say. Of a node's several locations it is the one that the tables say, or the first.
+// False: the kernel does not say.
 bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& found) {
   constexpr std::uint64_t kMostAsked = 32768;
   const std::uint64_t first = range.begin / kPage, pages = (range.end - 1) / kPage - first + 1;
@@ -181,9 +181,7 @@ bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& fou
     if (kernel::query(addresses, count, status) != kernel::Outcome::done) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
       if (status[i] < 0) continue;
-      const auto page = reinterpret_cast<std::uint64_t>(addresses[i]);
-      const Location before = machine.divided ? locate_by_tables({page, page + kPage}) : kUnknown;
-      const Location where = machine.location_of(status[i], before);
+      const Location where = machine.location_of(status[i]);
       if (found == kUntouched)
         found = where;
       else if (found != where)
@@ -198,7 +196,8 @@ bool locate_by_kernel(const MemoryHomes& machine, ByteRange range, Location& fou
 Location manager_locate(ByteRange range) {
   const MemoryHomes& machine = memory_homes();
   Location found = kNowhere;
-  if (machine.kernel_places && locate_by_kernel(machine, range, found)) return found;
+  // Of a node's several locations the tables alone know which it is.
+  if (machine.kernel_places && locate_by_kernel(machine, range, found) && (found == kUntouched || !machine.divided)) return found;
   found = locate_by_tables(range);
   return found == kUntouched && machine.kernel_places ? kNowhere : found;
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "memory/managed.h"
+#include "memory/sites.h"
 
 namespace hearth::memory {
 namespace {
@@ -38,18 +39,23 @@ void read_most_mappings() {
 /// What a block with a region of its own takes: each of its parts, and the unused rest of its last granule.
 std::int64_t mappings_of(Kind kind, std::size_t bytes) {
   if (kind == Kind::blocked) return memory_homes().homes.count + 1;
-  return bytes <= kLargestInSlab ? 0 : 2;
+  return bytes <= kLargestInSlab && !taken.learn ? 0 : 2;
+}
+std::int64_t mappings_of(const ManagedBlock& block) {
+  return mappings_of(taken.learn ? block.site_kind : taken.kind, block.capacity);
 }
 
-void* allocate(std::size_t alignment, std::size_t size, int zeroed) {
-  const std::int64_t more = mappings_of(taken.kind, size);
+void* allocate(std::size_t alignment, std::size_t size, int zeroed, const void* caller) {
+  ManagedRequest request = {.what = {.kind = taken.kind},
+                            .size = size,
+                            .alignment = alignment,
+                            .tag = kTagOfMalloc,
+                            .zeroed = zeroed != 0,
+                            .huge = taken.huge};
+  if (taken.learn) sites::choose(caller, request);
+  const std::int64_t more = mappings_of(request.what.kind, size);
   if (mappings.fetch_add(more, std::memory_order_relaxed) + more <= most_mappings) {
-    void* block = managed_allocate({.what = {.kind = taken.kind},
-                                    .size = size,
-                                    .alignment = alignment,
-                                    .tag = kTagOfMalloc,
-                                    .zeroed = zeroed != 0,
-                                    .huge = taken.huge});
+    void* block = managed_allocate(request);
     if (block != nullptr) return block;
   }
   mappings.fetch_sub(more, std::memory_order_relaxed);
@@ -66,7 +72,7 @@ ManagedBlock block_of(const void* address) {
 
 void release(void* address) {
   const ManagedBlock block = block_of(address);
-  if (block.tag == kTagOfMalloc) mappings.fetch_sub(mappings_of(taken.kind, block.capacity), std::memory_order_relaxed);
+  if (block.tag == kTagOfMalloc) mappings.fetch_sub(mappings_of(block), std::memory_order_relaxed);
   managed_release(address);
 }
 
@@ -74,8 +80,7 @@ void* resize(void* address, std::size_t size) {
   const ManagedBlock before = block_of(address);
   void* const other = managed_resize(address, size);
   if (other == nullptr || before.tag != kTagOfMalloc) return other;
-  const std::int64_t more = mappings_of(taken.kind, block_of(other).capacity) -
-                            mappings_of(taken.kind, before.capacity);
+  const std::int64_t more = mappings_of(block_of(other)) - mappings_of(before);
   if (more != 0) mappings.fetch_add(more, std::memory_order_relaxed);
   return other;
 }
@@ -92,8 +97,8 @@ void missed(std::size_t size) {
 }  // namespace
 
 void take_over_malloc(const TakeoverRequest& request) {
-  if (request.kind == Kind::standard) return;
-  if (hearth_take_over_malloc_1 == nullptr) {
+  if (request.kind == Kind::standard && !request.learn) return;
+  if (hearth_take_over_malloc_2 == nullptr) {
     warn(
         "HEARTH_DISTRIBUTE: libhearth-malloc.so is not preloaded, so malloc is not distributed. "
         "Start the program with `hearth run`, or add the file to LD_PRELOAD.");
@@ -111,7 +116,7 @@ void take_over_malloc(const TakeoverRequest& request) {
                            .size_of = size_of,
                            .missed = missed};
   const char* other = nullptr;
-  const bool done = hearth_take_over_malloc_1(&how, &other) != 0;
+  const bool done = hearth_take_over_malloc_2(&how, &other) != 0;
   if (!done)
     warn(
         "HEARTH_DISTRIBUTE: malloc is %s's in this program, not the C library's, so it is not distributed. "

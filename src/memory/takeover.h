@@ -23,7 +23,8 @@ extern "C" {
 struct HearthTakeover {
   size_t least;           /* blocks from here on, in bytes, are taken over */
   uintptr_t begin, bytes; /* the addresses of managed memory */
-  void* (*allocate)(size_t alignment, size_t size, int zeroed); /* null: not to be had, ask the C library */
+  /* For the code behind `caller`. Null: not to be had, ask the C library */
+  void* (*allocate)(size_t alignment, size_t size, int zeroed, const void* caller);
   void* (*resize)(void* block, size_t size); /* null: not to be had, the block is as it was */
   void (*release)(void* block);
   size_t (*size_of)(const void* block); /* as asked for */
@@ -33,7 +34,7 @@ struct HearthTakeover {
 /* Defined by libhearth-malloc.so. Copies `how` and returns 1; or returns 0, because this program's malloc is
  * another one. In `*other` the path of an object that has an allocator of its own, or null. Called once, by
  * libhearth.so. */
-__attribute__((weak, visibility("default"))) int hearth_take_over_malloc_1(const struct HearthTakeover* how,
+__attribute__((weak, visibility("default"))) int hearth_take_over_malloc_2(const struct HearthTakeover* how,
                                                                            const char** other);
 
 #ifdef __cplusplus
@@ -44,7 +45,8 @@ __attribute__((weak, visibility("default"))) int hearth_take_over_malloc_1(const
 namespace hearth::memory {
 
 struct TakeoverRequest {
-  placement::Kind kind = placement::Kind::standard;  // standard: nothing is taken over
+  placement::Kind kind = placement::Kind::standard;  // standard: nothing is taken over, but to learn
+  bool learn = false;                                // each allocation site has its own (sites.h)
   std::size_t least = 0;
   bool huge = false;
 };

@@ -147,12 +147,14 @@ static void* missed(void* block, size_t size) {
   return block;
 }
 
-/// Null: not to be had.
-static void* managed(size_t alignment, size_t size, int zeroed) {
+#define CALLER __builtin_return_address(0)
+
+/// Null: not to be had. `caller`: who has called malloc or one of its kin.
+static void* managed(size_t alignment, size_t size, int zeroed, const void* caller) {
   __atomic_thread_fence(
-      __ATOMIC_ACQUIRE);  // pairs with the release of `least` in hearth_take_over_malloc_1()
+      __ATOMIC_ACQUIRE);  // pairs with the release of `least` in hearth_take_over_malloc_2()
   const int before = errno;
-  void* const block = hearth.allocate(alignment, size, zeroed);
+  void* const block = hearth.allocate(alignment, size, zeroed, caller);
   errno = before;
   return block;
 }
@@ -163,25 +165,26 @@ static void __attribute__((noinline)) release(void* block) {
   errno = before;
 }
 
-static void* __attribute__((noinline)) large_malloc(size_t size) {
-  void* const block = managed(1, size, 0);
+static void* __attribute__((noinline)) large_malloc(size_t size, const void* caller) {
+  void* const block = managed(1, size, 0, caller);
   return block != NULL ? block : missed(all.malloc(size), size);
 }
 
-static void* __attribute__((noinline)) large_calloc(size_t size) {
-  void* const block = managed(1, size, 1);
+static void* __attribute__((noinline)) large_calloc(size_t size, const void* caller) {
+  void* const block = managed(1, size, 1, caller);
   return block != NULL ? block : missed(all.calloc(1, size), size);
 }
 
 static void* __attribute__((noinline)) large_aligned(void* (*otherwise)(size_t, size_t), size_t alignment,
-                                                     size_t size) {
-  void* const block = is_power_of_two(alignment) ? managed(alignment, size, 0) : NULL;
+                                                     size_t size, const void* caller) {
+  void* const block = is_power_of_two(alignment) ? managed(alignment, size, 0, caller) : NULL;
   return block != NULL ? block : missed(otherwise(alignment, size), size);
 }
 
-static int __attribute__((noinline)) large_posix_memalign(void** result, size_t alignment, size_t size) {
+static int __attribute__((noinline)) large_posix_memalign(void** result, size_t alignment, size_t size,
+                                                         const void* caller) {
   const int legal = is_power_of_two(alignment) && alignment % sizeof(void*) == 0;
-  void* const block = legal ? managed(alignment, size, 0) : NULL;
+  void* const block = legal ? managed(alignment, size, 0, caller) : NULL;
   if (block != NULL) {
     *result = block;
     return 0;
@@ -211,10 +214,10 @@ static void* __attribute__((noinline)) resize_managed(void* block, size_t size) 
 }
 
 /// From the C library's memory to a size that is managed.
-static void* __attribute__((noinline)) grow_over_the_threshold(void* block, size_t size) {
+static void* __attribute__((noinline)) grow_over_the_threshold(void* block, size_t size, const void* caller) {
   const size_t had = all.malloc_usable_size(block);
   if (had >= size) return all.realloc(block, size);
-  void* const other = managed(1, size, 0);
+  void* const other = managed(1, size, 0, caller);
   if (other == NULL) return missed(all.realloc(block, size), size);
   memcpy(other, block, had);
   all.free(block);
@@ -223,7 +226,7 @@ static void* __attribute__((noinline)) grow_over_the_threshold(void* block, size
 
 // ---- malloc and its kin
 
-EXPORT void* malloc(size_t size) { return is_large(size) ? large_malloc(size) : all.malloc(size); }
+EXPORT void* malloc(size_t size) { return is_large(size) ? large_malloc(size, CALLER) : all.malloc(size); }
 
 EXPORT void* calloc(size_t count, size_t size) {
   size_t bytes = 0;
@@ -231,7 +234,7 @@ EXPORT void* calloc(size_t count, size_t size) {
     errno = ENOMEM;
     return NULL;
   }
-  return is_large(bytes) ? large_calloc(bytes) : all.calloc(count, size);
+  return is_large(bytes) ? large_calloc(bytes, CALLER) : all.calloc(count, size);
 }
 
 EXPORT void free(void* block) {
@@ -241,11 +244,13 @@ EXPORT void free(void* block) {
     all.free(block);
 }
 
-EXPORT void* realloc(void* block, size_t size) {
+static inline void* resized(void* block, size_t size, const void* caller) {
   if (is_managed(block)) return resize_managed(block, size);
-  if (is_large(size)) return block == NULL ? large_malloc(size) : grow_over_the_threshold(block, size);
+  if (is_large(size)) return block == NULL ? large_malloc(size, caller) : grow_over_the_threshold(block, size, caller);
   return all.realloc(block, size);
 }
+
+EXPORT void* realloc(void* block, size_t size) { return resized(block, size, CALLER); }
 
 EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes = 0;
@@ -253,24 +258,26 @@ EXPORT void* reallocarray(void* block, size_t count, size_t size) {
     errno = ENOMEM;
     return NULL;
   }
-  return realloc(block, bytes);
+  return resized(block, bytes, CALLER);
 }
 
 EXPORT void* aligned_alloc(size_t alignment, size_t size) {
-  return is_large(size) ? large_aligned(all.aligned_alloc, alignment, size)
+  return is_large(size) ? large_aligned(all.aligned_alloc, alignment, size, CALLER)
                         : all.aligned_alloc(alignment, size);
 }
 
-EXPORT void* memalign(size_t alignment, size_t size) {
-  return is_large(size) ? large_aligned(all.memalign, alignment, size) : all.memalign(alignment, size);
+static inline void* aligned(size_t alignment, size_t size, const void* caller) {
+  return is_large(size) ? large_aligned(all.memalign, alignment, size, caller) : all.memalign(alignment, size);
 }
 
+EXPORT void* memalign(size_t alignment, size_t size) { return aligned(alignment, size, CALLER); }
+
 EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
-  return is_large(size) ? large_posix_memalign(result, alignment, size)
+  return is_large(size) ? large_posix_memalign(result, alignment, size, CALLER)
                         : all.posix_memalign(result, alignment, size);
 }
 
-EXPORT void* valloc(size_t size) { return memalign((size_t)getpagesize(), size); }
+EXPORT void* valloc(size_t size) { return aligned((size_t)getpagesize(), size, CALLER); }
 
 EXPORT void* pvalloc(size_t size) {
   const size_t page = (size_t)getpagesize();
@@ -278,7 +285,7 @@ EXPORT void* pvalloc(size_t size) {
     errno = ENOMEM;
     return NULL;
   }
-  return memalign(page, (size + page - 1) / page * page);
+  return aligned(page, (size + page - 1) / page * page, CALLER);
 }
 
 EXPORT size_t malloc_usable_size(void* block) {
@@ -305,8 +312,8 @@ static const char* object_of(void* address) {
 }
 
 static int reached;
-static void* note(size_t alignment, size_t size, int zeroed) {
-  (void)alignment, (void)size, (void)zeroed;
+static void* note(size_t alignment, size_t size, int zeroed, const void* caller) {
+  (void)alignment, (void)size, (void)zeroed, (void)caller;
   __atomic_store_n(&reached, 1, __ATOMIC_RELAXED);
   return NULL;
 }
@@ -340,7 +347,7 @@ static const char* other_allocator(void) {
   return found;
 }
 
-EXPORT int hearth_take_over_malloc_1(const struct HearthTakeover* how, const char** other) {
+EXPORT int hearth_take_over_malloc_2(const struct HearthTakeover* how, const char** other) {
   // Behind ours there may be the malloc of another library, whose further calls (mallocx, operator new) share
   // its blocks: it would be given some that are not its own.
   void* const next_one = dlsym(RTLD_NEXT, "malloc");

@@ -92,7 +92,7 @@ TEST(Settings, ABadValueIsOneLineAndTheFallback) {
 
 TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
   const char* kFreeText[] = {
-      "HEARTH_CHECK",       "HEARTH_LOG_DECISIONS", "HEARTH_MACHINE",
+      "HEARTH_CHECK",       "HEARTH_EXPLAIN",       "HEARTH_LEARN",         "HEARTH_LOG_DECISIONS", "HEARTH_MACHINE",
       "HEARTH_VERIFY_FILE", "OMP_AFFINITY_FORMAT",  "OMP_ALLOCATOR",
       "OMP_PLACES",         "OMP_TOOL_LIBRARIES",   "OMP_TOOL_VERBOSE_INIT",
       "GOMP_CPU_AFFINITY",  "KMP_AFFINITY",         "KMP_HW_SUBSET"};  // read by those who know the machine
@@ -113,6 +113,17 @@ TEST(Settings, EveryHonouredOptionRefusesNonsenseWithOneLine) {
       EXPECT_NE(r->messages.find("; using "), std::string::npos) << r->messages;
     }
   }
+}
+
+TEST(Settings, LearningIsSwitchedOnOrGivenAFile) {
+  EXPECT_FALSE(parse({})->settings.learns);
+  EXPECT_FALSE(parse({"HEARTH_LEARN=off"})->settings.learns);
+  const auto on = parse({"HEARTH_LEARN=on"});
+  EXPECT_TRUE(on->settings.learns);
+  EXPECT_EQ(on->settings.learned_file, nullptr);
+  const auto file = parse({"HEARTH_LEARN=/tmp/seen"});
+  EXPECT_TRUE(file->settings.learns);
+  EXPECT_STREQ(file->settings.learned_file, "/tmp/seen");
 }
 
 TEST(Settings, ProcBindIsOneWordOrAListOfPolicies) {
@@ -265,7 +276,7 @@ TEST(DisplayEnv, HasTheFormatOfOpenMp) {
   EXPECT_EQ(plain.find("HEARTH_POLICY"), std::string::npos);
   testing::internal::CaptureStderr();
   display_env(true, {});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'locality'\n"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("  [host] HEARTH_POLICY = 'adaptive'\n"),
             std::string::npos);
 }
 

@@ -38,7 +38,7 @@ std::uint64_t count_iterations_ull(bool up, unsigned long long start, unsigned l
 
 // Tasks without copy constructors: their argument blocks differ in the bounds alone.
 struct PlainLoop {
-  void (*function)(void*);
+  void (*function)(void*);  // first: kTaskRange
   char* block;
   std::size_t block_size;
   std::uint32_t task_flags;
@@ -68,7 +68,7 @@ struct alignas(hearth::kCacheLine) StolenRange {
 };
 
 Task* PlainLoop::defer(Thread* self, const rt::TaskRange& range) const {
-  Task* task = rt::new_task(self, sizeof(StolenRange) + block_size, rt::kTaskTied);
+  Task* task = rt::new_task(self, sizeof(StolenRange) + block_size, rt::kTaskTied | rt::kTaskRange);
   auto* stolen = new (task->payload()) StolenRange{*this, range};
   stolen->loop.block = reinterpret_cast<char*>(stolen + 1);
   std::memcpy(stolen->loop.block, block, block_size);

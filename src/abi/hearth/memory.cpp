@@ -7,6 +7,7 @@
 #include "hearth/hearth.h"
 #include "memory/distributed.h"
 #include "memory/owners.h"
+#include "memory/sites.h"
 #include "runtime/process/startup.h"
 #include "runtime/settings/settings.h"
 
@@ -58,11 +59,18 @@ Shares shares_of(ByteRange range) {
 
 }  // namespace
 
-HEARTH_EXPORT void* omp_malloc(std::size_t size) { return allocate(by_environment(), 1, size); }
+// The site of a block is the program's call, not ours.
+#define FOR_CALLER const memory::sites::AllocatingFor for_caller(__builtin_return_address(0))
+
+HEARTH_EXPORT void* omp_malloc(std::size_t size) {
+  FOR_CALLER;
+  return allocate(by_environment(), 1, size);
+}
 HEARTH_EXPORT void* omp_malloc_specific(std::size_t size, omp_malloc_distribution_t distribution) {
   return allocate_specific(distribution, 1, size);
 }
 HEARTH_EXPORT void* omp_malloc_aligned(std::size_t alignment, std::size_t size) {
+  FOR_CALLER;
   return allocate(by_environment(), alignment, size);
 }
 HEARTH_EXPORT void* omp_malloc_aligned_specific(std::size_t alignment, std::size_t size,
@@ -70,6 +78,7 @@ HEARTH_EXPORT void* omp_malloc_aligned_specific(std::size_t alignment, std::size
   return allocate_specific(distribution, alignment, size);
 }
 HEARTH_EXPORT void* omp_malloc_calloc(std::size_t count, std::size_t size) {
+  FOR_CALLER;
   std::size_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate(by_environment(), 1, bytes, true);
 }
@@ -82,6 +91,7 @@ HEARTH_EXPORT void* omp_malloc_calloc_specific(std::size_t count, std::size_t si
 HEARTH_EXPORT void omp_malloc_free(void* block) { memory::release_distributed(block); }
 
 HEARTH_EXPORT void* omp_malloc_realloc(void* block, std::size_t size) {
+  FOR_CALLER;
   if (block == nullptr) return allocate(by_environment(), 1, size);
   return memory::resize_distributed(block, size);
 }

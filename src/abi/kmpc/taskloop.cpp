@@ -44,16 +44,15 @@ Task* copy_of(Thread* self, Task* pattern) {
 // Tasks without private variables that need constructors: copies of the pattern's bytes, but for what is set
 // here.
 struct PlainLoop {
-  char* pattern;  // the payload
+  const void* function;  // the program's; first: kTaskRange
+  char* pattern;         // the payload
   std::uint32_t size, flags;
   std::uint32_t shareds_at, lower_at, upper_at;  // inside the payload; shareds_at 0: none
   rt::TaskRoutine routine;
   TaskloopPlan plan;
   std::uint64_t lower, upper, stride;
 
-  const void* body() const {
-    return reinterpret_cast<const void*>(reinterpret_cast<const kmp_task_t*>(pattern)->routine);
-  }
+  const void* body() const { return function; }
   rt::TaskloopName name() const { return {body(), lower, stride, plan.tasks, plan.each}; }
   Task* leaf(Thread* self) const {
     Task* task = rt::new_task(self, size, flags);
@@ -79,7 +78,7 @@ struct alignas(hearth::kCacheLine) StolenRange {
 };
 
 Task* PlainLoop::defer(Thread* self, const rt::TaskRange& range) const {
-  Task* task = rt::new_task(self, sizeof(StolenRange) + size, rt::kTaskTied);
+  Task* task = rt::new_task(self, sizeof(StolenRange) + size, rt::kTaskTied | rt::kTaskRange);
   auto* stolen = new (task->payload()) StolenRange{*this, range};
   stolen->loop.pattern = reinterpret_cast<char*>(stolen + 1);
   std::memcpy(stolen->loop.pattern, pattern, size);
@@ -97,7 +96,8 @@ PlainLoop plain_loop(Task* pattern, const TaskloopPlan& plan, std::uint64_t* low
   auto offset = [payload](const void* inside) {
     return inside == nullptr ? 0 : static_cast<std::uint32_t>(static_cast<const char*>(inside) - payload);
   };
-  return {payload,
+  return {pattern->function_of_program(),
+          payload,
           pattern->payload_size,
           pattern->flags,
           offset(kmp_task_of(pattern)->shareds),

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cpu.h"
+#include "runtime/locality/learned.h"
+
 namespace hearth::rt {
 
 namespace {
@@ -30,10 +33,16 @@ policy::Account& account_of(const Task* task) {
     const void* owner = construct.load(std::memory_order_relaxed);
     if (owner == body) return accounts[i % kEntries];
     if (owner != nullptr) continue;
-    if (construct.compare_exchange_strong(owner, body, std::memory_order_relaxed) || owner == body)
-      return accounts[i % kEntries];
+    const bool is_new = construct.compare_exchange_strong(owner, body, std::memory_order_relaxed);
+    if (HEARTH_UNLIKELY(is_new && learned::on)) learned::begin(body, accounts[i % kEntries]);
+    if (is_new || owner == body) return accounts[i % kEntries];
   }
   return accounts[first];
+}
+
+void for_each_account(void (*visit)(const void* body, const policy::Account& account, void* data), void* data) {
+  for (std::size_t i = 0; i < kEntries; ++i)
+    if (const void* const body = constructs[i].load(std::memory_order_relaxed)) visit(body, accounts[i], data);
 }
 
 }  // namespace hearth::rt

@@ -12,4 +12,7 @@ namespace hearth::rt {
 /// Of the construct that the task comes from. Programs with very many constructs let some share one.
 policy::Account& account_of(const Task* task);
 
+/// Those in use, with the function of the tasks.
+void for_each_account(void (*visit)(const void* body, const policy::Account& account, void* data), void* data);
+
 }  // namespace hearth::rt

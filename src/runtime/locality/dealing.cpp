@@ -4,12 +4,13 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "runtime/locality/accounts.h"
+#include "runtime/locality/explained.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
 #include "runtime/locality/machine_view.h"
 #include "runtime/locality/page_checks.h"
 #include "runtime/state/process.h"
-#include "runtime/tools/decisions.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 
@@ -53,9 +54,6 @@ policy::FarTasks far_tasks(const TeamLocality& all, const policy::DealingNow& no
   return policy::far_tasks(now, victim, &own);
 }
 
-namespace {
-
-// All but where tasks would wait.
 policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now) {
   TeamLocality& all = *self->team->locality;
   refresh_loads(all, now);
@@ -65,23 +63,32 @@ policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now) {
   return load;
 }
 
-}  // namespace
+namespace {
 
-bool asks_where(Thread* self, const Task* task) {
+policy::Asking asking(Thread* self, const Task* task, bool wanted) {
+  return wanted ? account_of(task).asks(self->member->questions++) : policy::Asking::no;
+}
+
+policy::Asking asks_where_made(Thread* self, const Task* task) {
   Member* member = self->member;
   const std::uint64_t now = counter_ns();
   member->creation.created(now, self->tasks_served);
   note_dealing(*self->team->locality, member);
   const Location here = member->location.load(std::memory_order_relaxed);
-  return process.policy->asks(load_at(self, here, now), task->footprint->bytes()) &&
-         account_of(task).asks(member->questions++);
+  return asking(self, task, process.policy->asks(machine_view(), load_at(self, here, now), task->footprint->bytes()));
 }
 
-bool asks_where_released(Thread* self, const Task* task) {
+bool asks_where_freed(Thread* self, const Task* task) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  return process.policy->asks_released(machine_view(), load_at(self, here, counter_ns()), here, task->footprint->bytes()) &&
-         account_of(task).asks(self->member->questions++);
+  const policy::LoadView load = load_at(self, here, counter_ns());
+  const bool wanted = process.policy->asks_released(machine_view(), load, here, task->footprint->bytes());
+  return asking(self, task, wanted) == policy::Asking::yes;
 }
+
+}  // namespace
+
+constinit AsksWhere asks_where = asks_where_made;
+constinit AsksWhereReleased asks_where_released = asks_where_freed;
 
 Location deal(Thread* self, Task* task, bool created) {
   TeamLocality& all = *task->team->locality;
@@ -113,14 +120,14 @@ Location deal(Thread* self, Task* task, bool created) {
     account->decided(chosen == policy::kHere ? 0 : footprint.stake);
     if (chosen != policy::kHere) all.inboxes[chosen].note_stake(footprint.stake);
   }
-  if (HEARTH_UNLIKELY(decisions::on))
-    decisions::note(task, machine.view,
-                    {.released = !created,
-                     .stated = footprint.stated,
-                     .creator = here,
-                     .need = need,
-                     .load = load,
-                     .chosen = chosen});
+  if (events::active())
+    tell_decision(self, task,
+                  {.released = !created,
+                   .stated = footprint.stated,
+                   .creator = here,
+                   .need = need,
+                   .load = load,
+                   .chosen = chosen});
   return chosen;
 }
 

@@ -4,6 +4,7 @@
 // behalf, in a team with a TeamLocality. runtime/locality/README.md tells the policy in force.
 #pragma once
 
+#include "policy/account.h"
 #include "policy/dealing.h"
 #include "policy/task_policy.h"
 #include "runtime/locality/team_locality.h"
@@ -23,10 +24,15 @@ policy::FarTasks far_tasks(const TeamLocality& all, const policy::DealingNow& no
 /// TeamLocality. `created`: it is ready as its creator makes it, and not because a task has ended.
 Location deal(Thread* self, Task* task, bool created);
 
+/// What the policy is shown of a location's load at that time (counter_ns()), but for where tasks would wait.
+policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now);
+
 /// Where load is weighed: the member has created a task that it may deal. Whether the policy shall be asked
-/// where.
-bool asks_where(Thread* self, const Task* task);
-/// The same of a task that the member has made ready by ending another one.
-bool asks_where_released(Thread* self, const Task* task);
+/// where; and the same of a task that the member has made ready by ending another one. Pointers, which explained.h
+/// sets, so that explaining costs nothing when nobody does.
+using AsksWhere = policy::Asking (*)(Thread* self, const Task* task);
+using AsksWhereReleased = bool (*)(Thread* self, const Task* task);
+extern AsksWhere asks_where;
+extern AsksWhereReleased asks_where_released;
 
 }  // namespace hearth::rt

@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "memory/sites.h"
 #include "policy/tuning.h"
 #include "runtime/locality/accounts.h"
 #include "runtime/locality/dealing.h"
+#include "runtime/locality/site_uses.h"
 #include "runtime/state/footprint_ranges.h"
 
 namespace hearth::rt {
@@ -16,6 +18,7 @@ void note_task_time(const Thread* self, const Task* task, std::uint64_t time) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
   if (all == nullptr || here < 0) return;
   all->inboxes[here].note_task_time(time);
+  if (HEARTH_UNLIKELY(memory::sites::on)) note_site_uses(self, task, here, time);
   const Footprint& footprint = *task->footprint;
   if (footprint.home == placement::kUnknown) return;
   account_of(task).ended(here == footprint.home, time, footprint.stake, static_cast<std::uint32_t>(self->tasks_served));

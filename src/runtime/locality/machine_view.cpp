@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "memory/owners.h"
+#include "policy/tuning.h"
 #include "runtime/binding/locations.h"
 #include "runtime/binding/places.h"
 #include "runtime/bubbles/seats.h"
@@ -12,16 +13,23 @@
 #include "runtime/state/process.h"
 #include "runtime/tools/check.h"
 #include "topology/current.h"
+#include "topology/emulator.h"
 
 namespace hearth::rt {
 namespace {
+
+std::int32_t slowdown(const Settings& s) {
+  if (s.slowdown != 0) return s.slowdown;
+  const bool nothing_is_far = topology::machine().pretended || topology::is_emulated();
+  return nothing_is_far ? tuning::kSlowdownWhereNothingIsFar : 1;
+}
 
 policy::MachineTables* make_tables() {
   auto* tables = new (std::nothrow) policy::MachineTables;
   if (tables == nullptr) fatal("out of memory: no room for the table of distances");
   const Settings& s = settings();
   tables->fill(topology::machine(), memory::memory_homes().locations,
-               {s.significance, s.steal_threshold, s.vicinity, s.slowdown});
+               {s.significance, s.steal_threshold, s.vicinity, slowdown(s)});
   return tables;
 }
 

@@ -14,6 +14,7 @@
 #include "base/cpu.h"
 #include "memory/managed.h"
 #include "runtime/state/thread.h"
+#include "runtime/tools/probe_load.h"
 
 namespace hearth::rt {
 namespace {
@@ -81,14 +82,14 @@ bool is_on_stack(Thread* self, std::uint64_t address) {
   return address >= top && address < self->stack_end && top >= self->stack_begin;
 }
 
-bool is_own_memory(std::uint64_t address) {
-  std::uint64_t heap = own_memory.heap_begin.load(std::memory_order_acquire);  // pairs with the release above
-  if (HEARTH_UNLIKELY(heap == 0)) heap = find_own_memory();
-  if (address >= own_memory.data_begin.load(std::memory_order_relaxed) &&
-      address < own_memory.data_end.load(std::memory_order_relaxed))
-    return true;
-  // sbrk(0) is a load in the C library.
-  return address >= heap && address < reinterpret_cast<std::uintptr_t>(sbrk(0));
+bool is_own_data(std::uint64_t address) {
+  return address >= own_memory.data_begin.load(std::memory_order_relaxed) &&
+         address < own_memory.data_end.load(std::memory_order_relaxed);
+}
+
+// sbrk(0) is a load in the C library. Another thread may give the heap's end back at any time.
+bool is_on_heap(std::uint64_t heap_begin, std::uint64_t address) {
+  return address >= heap_begin && address < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
 bool stays_readable(Thread* self, std::uint64_t address) {
@@ -96,14 +97,17 @@ bool stays_readable(Thread* self, std::uint64_t address) {
     memory::ManagedBlock block;
     return memory::block_at(reinterpret_cast<const void*>(address), block) && block.in_slab;
   }
-  return is_own_memory(address) || is_on_stack(self, address);
+  return is_own_data(address) || is_on_stack(self, address);
 }
 
 }  // namespace
 
 std::uint64_t program_word(Thread* self, std::uint64_t address) {
   const auto* object = reinterpret_cast<const std::uint64_t*>(address);
+  std::uint64_t heap = own_memory.heap_begin.load(std::memory_order_acquire);  // pairs with the release above
+  if (HEARTH_UNLIKELY(heap == 0)) heap = find_own_memory();
   if (stays_readable(self, address)) return __atomic_load_n(object, __ATOMIC_RELAXED);
+  if (is_on_heap(heap, address) && catches_faults()) return probe_load(address);
   // Fails where a load would crash.
   std::uint64_t value = 0;
   iovec to = {&value, sizeof(value)}, from = {reinterpret_cast<void*>(address), sizeof(value)};

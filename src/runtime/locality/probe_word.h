@@ -14,8 +14,8 @@ struct Thread;
 
 /// The pointer-sized object at `address`, a multiple of that size, which the program may write meanwhile; 0
 /// when it cannot be read. A plain load where addresses stay readable whatever the program does: its static
-/// data, the heap below the program break, the calling thread's stack, small managed blocks. Elsewhere the
-/// kernel reads, some 300 ns.
+/// data, the calling thread's stack, small managed blocks; and on the heap a load whose fault is caught. Elsewhere,
+/// and where the program has a handler of its own for such faults, the kernel reads, some 300 ns.
 std::uint64_t program_word(Thread* self, std::uint64_t address);
 
 }  // namespace hearth::rt

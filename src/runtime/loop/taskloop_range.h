@@ -62,7 +62,7 @@ class TaskloopPast {
 
 /// Whether a loop that the current task meets may run so: no tool has to be told of each task, and ranges can
 /// be stolen.
-inline bool runs_as_ranges(Thread* self) { return !events::active() && !self->team->one_queue; }
+inline bool runs_as_ranges(Thread* self) { return !events::tells_each_task() && !self->team->one_queue; }
 
 namespace taskloop {
 

@@ -10,6 +10,7 @@
 #include "runtime/sync/wait.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/pool.h"
+#include "runtime/tools/explain.h"
 
 namespace hearth::rt {
 namespace {
@@ -58,6 +59,7 @@ void in_fork_child() {
         thread->tasks_served = 0;
       },
       nullptr);
+  explain::forget_after_fork();
   Thread* self = tls_thread;
   contention.busy_threads.store(self != nullptr ? 1 : 0, std::memory_order_relaxed);
   if (self == nullptr) return;

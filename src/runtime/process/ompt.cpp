@@ -339,7 +339,7 @@ void finish_tool() {
   ompt_start_tool_result_t* finished = tool;
   tool = nullptr;
   finished->finalize(&finished->tool_data);
-  active_word = false;
+  active_word = 0;
   footprint_callback = nullptr;
   return_callback = nullptr;
   tell_moves_to(nullptr);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "memory/allocators.h"
+#include "memory/sites.h"
 #include "memory/takeover.h"
 #include "policy/task_policy.h"
 #include "policy/tuning.h"
@@ -20,6 +21,8 @@
 #include "runtime/bubbles/move_together.h"
 #include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
+#include "runtime/locality/explained.h"
+#include "runtime/locality/learned.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/team/implicit_task.h"
 #include "runtime/locality/machine_view.h"
@@ -37,6 +40,7 @@
 #include "runtime/tools/check.h"
 #include "runtime/tools/decisions.h"
 #include "runtime/tools/events.h"
+#include "runtime/tools/explain.h"
 #include "runtime/tools/foreign_runtimes.h"
 #include "topology/allowance.h"
 #include "topology/current.h"
@@ -174,12 +178,15 @@ void start_runtime() {
   init_seats();
   let_teams_move();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
+  learned::start();
+  learned::begin_sites();
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
   set_clock_rate(begin);
   // Pairs with the acquire in at_exit(), which another thread may run. Whoever calls in is ordered by pthread_once().
   process.initialized.store(true, std::memory_order_release);
   memory::take_over_malloc({.kind = settings().distribute.kind,
+                            .learn = memory::sites::on,
                             .least = settings().distribute.least,
                             .huge = settings().huge_pages});
 }
@@ -200,7 +207,10 @@ void start_tools() {
   tools_starter.store(this_thread(), std::memory_order_relaxed);
   const bool tool = events::start_tool();
   decisions::start();
-  events::active_word = tool || check::on || decisions::on;
+  explain::start();
+  const bool told = tool || check::on || decisions::on;
+  if (explain::on) explain_dealing();
+  events::active_word = static_cast<std::uint8_t>((told ? events::kToldTool : 0) | (explain::on ? events::kToldExplain : 0));
   introduce_starter();
   display_at_start(display_facts());
   tools_starter.store(0, std::memory_order_relaxed);
@@ -218,6 +228,8 @@ void start_tools() {
   check::finish();
   events::close_tool();
   decisions::finish();
+  learned::finish();
+  explain::finish();
   const RelocationCounts moves = relocation_counts();
   Served served{.plans = moves.plans, .threads_moved = moves.threads, .pages_moved = moves.pages};
   for_each_thread(

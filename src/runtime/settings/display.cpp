@@ -52,8 +52,10 @@ bool is_default_in_words(Id id) {
     case Id::gomp_cpu_affinity:
     case Id::gomp_spincount:
     case Id::hearth_check:
+    case Id::hearth_explain:
     case Id::hearth_log_decisions:
     case Id::hearth_machine:
+    case Id::hearth_slowdown:
     case Id::hearth_verify_file:
     case Id::kmp_blocktime:
     case Id::kmp_device_thread_limit:

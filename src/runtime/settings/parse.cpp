@@ -102,6 +102,15 @@ const char* read_path(const OptionReader& in, Id id, Keeper& keeper) {
   return path.empty() ? nullptr : path.data();
 }
 
+/// on, off, or a file.
+void read_learn(const OptionReader& in, Settings& out, Keeper& keeper) {
+  const char* const text = read_path(in, Id::hearth_learn, keeper);
+  if (text == nullptr) return;
+  const auto on = parse_boolean(text);
+  out.learns = !on || on.value;
+  if (!on) out.learned_file = text;
+}
+
 // ---- lists
 
 void read_num_threads(const OptionReader& in, Settings& out) {
@@ -349,9 +358,12 @@ Parsed<Distribute> parse_distribute(std::string_view text) {
   ListReader list(text);
   std::string_view item;
   list.next(item);
-  const auto word = parse_word(item, kDistributionNames, kForBlocks);
-  if (!word) return fail(word.failure, list.offset() + word.at);
-  result.value.kind = kDistributions[word.value];
+  result.value.learn = same_word(item, kLearnName);
+  if (!result.value.learn) {
+    const auto word = parse_word(item, kDistributionNames, kForBlocks);
+    if (!word) return fail(word.failure, list.offset() + word.at);
+    result.value.kind = kDistributions[word.value];
+  }
   if (!list.next(item)) return result;
   if (!same_word(item.substr(0, kLeast.size()), kLeast)) return fail(ParseFailure::unknown_word, list.offset());
   const auto least = parse_size(item.substr(kLeast.size()), 1, kMostPossible);
@@ -382,7 +394,9 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   out.check_folder = read_path(in, Id::hearth_check, keeper);
+  read_learn(in, out, keeper);
   out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
+  out.explain_file = read_path(in, Id::hearth_explain, keeper);
   out.verify_file = read_path(in, Id::hearth_verify_file, keeper);
 
   read_num_threads(in, out);

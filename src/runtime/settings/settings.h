@@ -61,6 +61,7 @@ struct Schedule {
 /// HEARTH_DISTRIBUTE: which blocks of malloc are distributed, and how.
 struct Distribute {
   placement::Kind kind = placement::Kind::standard;
+  bool learn = false;                               // each allocation site has its own
   std::size_t least = std::size_t{128} << 10;  // smaller blocks stay malloc's
 };
 Parsed<Distribute> parse_distribute(std::string_view text);
@@ -72,7 +73,7 @@ struct Settings {
   Policy policy{};       // the first
   policy::Significance significance = policy::Significance::gain;  // HEARTH_SIGNIFICANCE
   policy::Threshold steal_threshold = policy::Threshold::hops;     // HEARTH_STEAL_THRESHOLD
-  std::int32_t slowdown = 1;                                       // HEARTH_SLOWDOWN
+  std::int32_t slowdown = 0;                                       // HEARTH_SLOWDOWN; 0: nobody has said
   std::int32_t vicinity = 0;                                       // HEARTH_VICINITY: one of kVicinities
   int task_cutoff = 256;                 // HEARTH_TASK_CUTOFF: tasks in one's own queue; 0: no cut-off
   std::string_view machine;              // HEARTH_MACHINE: empty for the real one; topology parses
@@ -82,7 +83,10 @@ struct Settings {
   std::int32_t next_touch = 0;           // HEARTH_NEXT_TOUCH: an index of kNextTouchNames
   bool llc_locations = false;            // HEARTH_LOCATION: last-level caches instead of nodes
   const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
+  const char* explain_file = nullptr;    // HEARTH_EXPLAIN: where explain.h writes, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
+  bool learns = false;                   // HEARTH_LEARN
+  const char* learned_file = nullptr;    // its file, or null: the one in the cache folder
   const char* decisions_file = nullptr;  // HEARTH_LOG_DECISIONS: what decisions.h writes, or null
 
   // Teams. A list holds one value per nesting level; the last one counts for all deeper levels.

@@ -99,21 +99,23 @@ bool write_hearth(TextWriter& text, const Settings& in, Id id) {
       for (std::size_t i = 0; i < std::size(kVicinities); ++i)
         if (kVicinities[i] == in.vicinity) text.add(kVicinityNames[i]);
       break;
-    case Id::hearth_slowdown: text.add("%d", in.slowdown); break;
+    case Id::hearth_slowdown: write_optional(text, in.slowdown, id); break;
     case Id::hearth_task_cutoff: text.add("%d", in.task_cutoff); break;
     case Id::omp_data_distribution:
       for (std::size_t i = 0; i < std::size(kDistributions); ++i)
         if (kDistributions[i] == in.data_distribution) text.add(kDistributionNames[i]);
       break;
     case Id::hearth_distribute:
-      text.add(std::string_view(kind_name(in.distribute.kind)));
-      if (in.distribute.kind == Kind::standard) break;
+      text.add(in.distribute.learn ? kLearnName : std::string_view(kind_name(in.distribute.kind)));
+      if (in.distribute.kind == Kind::standard && !in.distribute.learn) break;
       text.add(",min=");
       write_bytes(text, in.distribute.least);
       break;
     case Id::hearth_huge_pages: text.add(in.huge_pages ? "true" : "false"); break;
     case Id::hearth_machine: write_given(text, in.machine, id); break;
     case Id::hearth_check: write_path(text, in.check_folder); break;
+    case Id::hearth_learn: text.add("%s", in.learned_file != nullptr ? in.learned_file : in.learns ? "on" : "off"); break;
+    case Id::hearth_explain: write_path(text, in.explain_file); break;
     case Id::hearth_log_decisions: write_path(text, in.decisions_file); break;
     case Id::hearth_verify_file: write_path(text, in.verify_file); break;
     case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;

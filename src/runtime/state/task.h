@@ -50,9 +50,11 @@ enum TaskFlag : std::uint32_t {
   kTaskFootprint = 1u << 17,     // `footprint` is set
   kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
-  // Set only while a tool is active.
+  kTaskRange = 1u << 22,  // the runtime's own, which runs tasks of a taskloop; `data` begins with their function
+  // Set only while a tool is active, or tasks are explained.
   kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
   kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup
+  kTaskDealt = 1u << 23,      // the policy has chosen a location for it
   // Set only where assertions are on.
   kTaskFree = 1u << 31,  // the descriptor lies in a slab
 };
@@ -113,6 +115,7 @@ struct alignas(kCacheLine) Task {
   /// The program's own function, to which what clang passes leads by way of the payload (kmp_task_t: its
   /// second word).
   const void* function_of_program() const {
+    if (is(kTaskRange)) return *static_cast<const void* const*>(data);
     return is(kTaskKmp) ? static_cast<void* const*>(data)[1] : body();
   }
   void* payload() { return this + 1; }

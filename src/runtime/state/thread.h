@@ -48,7 +48,7 @@ struct alignas(kCacheLinePair) Thread {
   std::uint64_t stack_begin = 0,
                 stack_end = 0;  // its stack's addresses (program_word.h); 0: nobody has asked
   pthread_t handle{};
-  std::int32_t made_on = -1;      // of a worker that begins in a crowd (crowd.h): the CPU of who has started it
+  std::int32_t made_on = -1;      // of a worker that begins in a crowd (crowd.h): the CPU it counts from
   std::int32_t bound_place = -1;  // which place the kernel's mask was last set to; -1: none of ours
   Relaxed<std::int32_t> bound_seat{-1};  // the same for seats; who moves threads writes it, too
   Relaxed<std::int32_t> kernel_id{0};    // gettid(); 0: not known yet
@@ -72,6 +72,7 @@ struct alignas(kCacheLinePair) Thread {
   bool ompt_yields = false;            // in taskyield
   std::int32_t ompt_barrier_kind = 3;  // ompt_sync_region_barrier_explicit
   std::uint64_t ompt_wait_id = 0;
+  std::atomic<struct Explained*> explained{nullptr};  // explain.h
 
   // Parking: how the pool hands this thread a team. Written by the thread that hires.
   alignas(kCacheLinePair) std::atomic<Member*> hired_as{nullptr};

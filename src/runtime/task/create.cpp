@@ -5,6 +5,7 @@
 #include "runtime/task/wait.h"
 #include "runtime/tools/decisions.h"
 #include "runtime/tools/events.h"
+#include "runtime/tools/explain.h"
 
 namespace hearth::rt {
 namespace {
@@ -14,6 +15,7 @@ constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a
 // Where a tool learns of a new task.
 [[gnu::cold]] void tell_creation(Thread* self, Task* task) {
   if (decisions::on) decisions::number(self->task, task);
+  if (explain::on) explain::created(self, task);
   int type = ompt_task_explicit;
   if (!task->is(kTaskTied)) type |= ompt_task_untied;
   if (task->is(kTaskFinal)) type |= ompt_task_final;

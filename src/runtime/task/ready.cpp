@@ -76,14 +76,16 @@ bool is_alone_at_location(Thread* self) {
   return here >= 0 && self->team->locality->workers[here].load(std::memory_order_relaxed) == 1;
 }
 
-// Where load is weighed: the policy is asked only if it wants, and tasks about which nobody asked are subject
-// to the cut-off like all others. Those that it leaves here are not, if others are near who take them: as
-// long as their creator ran one, it would make none that is to follow another on the same data.
+// Where load is weighed: the policy is asked only if it wants, and tasks that it does not want to be asked about are
+// subject to the cut-off like all others. Those that it or their construct's account leaves here are not, if others are
+// near who take them: as long as their creator ran one, it would make none that is to follow another on the same data.
 [[gnu::noinline]] void make_ready_weighing(Thread* self, Task* task) {
   note_tasked(task->team);
-  const bool asks = asks_where(self, task) && task->priority == 0;
-  if (asks && deal_away(self, task, true)) return;
-  if ((!asks || is_alone_at_location(self)) && runs_at_once(self, task->payload_size))
+  using policy::Asking;
+  Asking asks = asks_where(self, task);
+  if (task->priority != 0) asks = Asking::no;
+  if (asks == Asking::yes && deal_away(self, task, true)) return;
+  if ((asks == Asking::no || is_alone_at_location(self)) && runs_at_once(self, task->payload_size))
     run_task(self, task);
   else
     push_to_own_deque(self, task);

@@ -13,6 +13,7 @@
 #include "runtime/task/wait.h"
 #include "runtime/tools/check.h"
 #include "runtime/tools/events.h"
+#include "runtime/tools/explain.h"
 
 namespace hearth::rt {
 namespace {
@@ -41,7 +42,9 @@ namespace {
   } else {
     if (task->is(kTaskChunk)) events::taskloop_chunk(self, task);
     if (check::on) check::task_begin(self, task);
+    const std::uint64_t served = self->tasks_served, begun = ticks();
     run_body(self, task);
+    if (explain::on) explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served != served);
     if (check::on) check::task_end(self);
   }
   events::task_end(self, task, outer, cancelled ? ompt_task_cancel : events::status_after_body(task));

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+#include <sched.h>
+
 #include "base/assert.h"
 #include "base/log.h"
 #include "policy/task_policy.h"
@@ -93,12 +95,15 @@ void make_members(Team* team, std::int32_t size) {
 std::int32_t staff_team(Team* team, std::int32_t size, void* (*worker)(void*)) {
   HEARTH_ASSERT(size <= team->capacity && team->staffed >= 1, "%d of %d members have a thread, %d are wanted",
                 team->staffed, team->capacity, size);
-  if (team->staffed < size && begins_in_crowd(team)) go_to_part_of(team);
+  if (team->staffed >= size) return size;
+  if (begins_in_crowd(team)) go_to_part_of(team);
+  // Once: the kernel may move the caller between two starts, and each new thread counts from here.
+  const std::int32_t here = sched_getcpu();
   while (team->staffed < size) {
     make_members(team, team->staffed + 1);
     Member* member = team->members[team->staffed];
     member->seen_go = team->fork.go.load(std::memory_order_relaxed);
-    if (!hire(member, worker)) return team->staffed;
+    if (!hire(member, worker, begins_in_crowd(team) ? here : -1)) return team->staffed;
     ++team->staffed;
     contention.busy_threads.fetch_add(1, std::memory_order_relaxed);
   }

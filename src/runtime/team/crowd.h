@@ -17,7 +17,7 @@ struct Team;
 bool begins_in_crowd(const Team* team);
 /// The primary thread of a nested team goes to the team's part of the CPUs.
 void go_to_part_of(const Team* team);
-/// For a new worker. `made_on`: the CPU of who started it.
+/// For a new worker. `made_on`: the CPU of who staffs the team, the same for all whom it starts for it at a time.
 void begin_in_crowd(const Member* member, std::int32_t made_on);
 
 }  // namespace hearth::rt

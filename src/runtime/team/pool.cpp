@@ -18,7 +18,6 @@
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/wait.h"
-#include "runtime/team/crowd.h"
 
 namespace hearth::rt {
 namespace {
@@ -103,7 +102,7 @@ int start_thread(Thread* thread, std::int32_t seat, void* (*worker)(void*)) {
 
 }  // namespace
 
-bool hire(Member* member, void* (*worker)(void*)) {
+bool hire(Member* member, void* (*worker)(void*), std::int32_t made_on) {
   Thread* thread = nullptr;
   {
     LockGuard guard(pool.lock);
@@ -129,7 +128,7 @@ bool hire(Member* member, void* (*worker)(void*)) {
   }
   HEARTH_ASSERT(thread->hired_as.load(std::memory_order_relaxed) == nullptr && thread->team == nullptr,
                 "thread %d is hired, and has a place already", thread->gtid);
-  if (fresh) thread->made_on = begins_in_crowd(member->team) ? sched_getcpu() : -1;
+  if (fresh) thread->made_on = made_on;
   member->thread = thread;
   thread->hired_as.store(member, std::memory_order_release);  // pairs with the acquire in worker_main() (worker.cpp)
   if (!fresh) {

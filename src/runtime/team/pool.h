@@ -8,8 +8,10 @@
 
 namespace hearth::rt {
 
-/// Gives the slot a thread: a parked one, else a new one that runs `worker`. False when no thread is to be had: pthread_create refused, or the limit on threads is reached. Said once.
-bool hire(Member* member, void* (*worker)(void*));
+/// Gives the slot a thread: a parked one, else a new one that runs `worker` and begins in the crowd (crowd.h) counted from the
+/// CPU `made_on`; -1: where the kernel puts it. False when no thread is to be had: pthread_create refused, or the limit on
+/// threads is reached. Said once.
+bool hire(Member* member, void* (*worker)(void*), std::int32_t made_on);
 /// The worker has no team now. It is hired again by way of Thread::hired_as.
 void park(Thread* thread);
 /// The worker ends.

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "runtime/state/thread.h"
+#include "runtime/tools/probe_load.h"
 
 namespace hearth::rt {
 namespace {
@@ -56,6 +57,7 @@ void tell_full_stack() {
 
 // Runs on the crashing thread: calls nothing that is not async-signal-safe.
 void on_crash(int signal, siginfo_t* info, void* context) {
+  if (info->si_code > 0 && end_probe_load(context)) return;
   const Thread* self = Thread::current_or_null();
   if (self != nullptr && !self->is_root && signal == SIGSEGV && stack_is_full(info, context)) tell_full_stack();
   if (self != nullptr && self->team != nullptr && self->team != self->root_team) {
@@ -101,6 +103,11 @@ void install_crash_handlers() {
     sigemptyset(&ours.sa_mask);
     if (sigaction(signal, &ours, nullptr) == 0) installed = true;
   }
+}
+
+bool handles_crashes(int signal) {
+  struct sigaction now = {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_crash;
 }
 
 void* make_signal_stack() {

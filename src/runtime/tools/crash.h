@@ -9,6 +9,8 @@ namespace hearth::rt {
 
 /// From initialize().
 void install_crash_handlers();
+/// Whether the handler for this signal is still ours. A system call.
+bool handles_crashes(int signal);
 
 /// A signal stack for the calling thread, if it has none, so that the line appears after a stack overflow
 /// too. Returns what drop_signal_stack() takes; null when there is nothing to drop.

@@ -15,6 +15,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/state/process.h"
 #include "runtime/sync/lock.h"
+#include "runtime/tools/file_name.h"
 #include "topology/current.h"
 
 namespace hearth::rt::decisions {
@@ -44,29 +45,9 @@ void write_all(const char* text, std::size_t length) {
   if (!file.write(text, length)) give_up("cannot be written any more");
 }
 
-// The option's value with the process's number for each %p. False: it is too long.
-bool expand(const char* name, char* path, std::size_t room) {
-  std::size_t used = 0;
-  for (; *name != '\0' && used < room; ++name) {
-    if (name[0] == '%' && name[1] == 'p') {
-      used += static_cast<std::size_t>(
-          std::snprintf(path + used, room - used, "%d", static_cast<int>(process_id)));
-      ++name;
-    } else {
-      path[used++] = *name;
-    }
-  }
-  if (used >= room) return false;
-  path[used] = '\0';
-  return true;
-}
-
 void open_file(const policy::MachineView& view) {
   char path[4096];
-  if (!expand(settings().decisions_file, path, sizeof(path))) {
-    errno = ENAMETOOLONG;
-    return give_up("cannot be opened");
-  }
+  if (!expand_file_name(settings().decisions_file, path, sizeof(path))) return give_up("cannot be opened");
   // Locked: two processes would destroy each other's log.
   if (!file.open(path, O_WRONLY | O_CREAT, 0644, true))
     return give_up(errno == EWOULDBLOCK ? "is being written by another process; put %p into the name"

@@ -13,7 +13,7 @@
 
 namespace hearth::rt::events {
 
-constinit bool active_word = false;
+constinit std::uint8_t active_word = 0;
 constinit std::atomic<ompt_callback_t> callbacks[kCallbacks] = {};
 constinit hearth_ompt_callback_footprint_t footprint_callback = nullptr;
 constinit hearth_ompt_callback_return_t return_callback = nullptr;

@@ -24,9 +24,12 @@ struct Dependence;
 
 namespace hearth::rt::events {
 
-/// A tool is active. Written once, before the program's first region.
-extern bool active_word;
-inline bool active() { return HEARTH_UNLIKELY(active_word); }
+/// Who is told: bits, written once, before the program's first region. Whoever explains (explain.h) wants to see what
+/// happens without him; all others are told of each task, and are given what they would miss otherwise.
+enum Told : std::uint8_t { kToldTool = 1, kToldExplain = 2 };
+extern std::uint8_t active_word;
+inline bool active() { return HEARTH_UNLIKELY(active_word != 0); }
+inline bool tells_each_task() { return HEARTH_UNLIKELY((active_word & kToldTool) != 0); }
 
 /// Hearth's own callbacks (hearth/ompt.h). Written by the tool's initializer.
 extern hearth_ompt_callback_footprint_t footprint_callback;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "placement/distribution.h"
+#include "policy/experience.h"
 #include "policy/task_policy.h"
 #include "sim/cost/fluid.h"
 #include "sim/cost/parameters.h"
@@ -71,6 +72,8 @@ struct RunOptions {
   /// memory, of which all requests that are under way know nothing. 0: at once, which takes longer to work
   /// out.
   Time grain = 100'000;
+  /// What earlier runs have shown, by task construct (Workload::kinds); for policies that weigh load. Empty: nothing.
+  std::vector<policy::Experience> earlier;
   std::function<void(const Decision&)> log;
   /// Called now and then with the tasks that have ended; false ends the simulation, whose result then says
   /// so.
@@ -105,6 +108,7 @@ struct Result {
   std::uint64_t steals = 0;          // taken from another worker's queue, or from another location's inbox
   std::uint64_t far_steals = 0;      // of those, from another location
   std::uint64_t deals = 0;           // put into an inbox
+  std::vector<policy::Experience> seen;  // by task construct, where load is weighed
   std::uint64_t solutions = 0;       // how often the sharing of bandwidth was worked out
 
   std::uint64_t missed(Location computing, Location home) const {

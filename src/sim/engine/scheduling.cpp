@@ -18,16 +18,21 @@ placement::Access mode_of(const Access& access) {
 
 }  // namespace
 
-bool Simulation::asks_created(Worker& worker, TaskIndex task) {
-  if (!may_deal(task)) return false;
-  return !weighs_load_ ||
-         (policy_.asks(load_for(worker), declared_bytes(task)) && account_of(task).asks(worker.questions++));
+policy::Asking Simulation::asking(Worker& worker, TaskIndex task, bool wanted) {
+  return wanted ? account_of(task).asks(worker.questions++) : Asking::no;
+}
+
+policy::Asking Simulation::asks_created(Worker& worker, TaskIndex task) {
+  if (!may_deal(task)) return Asking::no;
+  if (!weighs_load_) return Asking::yes;
+  return asking(worker, task, policy_.asks(view_, load_for(worker), declared_bytes(task)));
 }
 
 bool Simulation::asks_released(Worker& worker, TaskIndex task) {
   if (!may_deal(task)) return false;
-  return !weighs_load_ || (policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task)) &&
-                           account_of(task).asks(worker.questions++));
+  if (!weighs_load_) return true;
+  const bool wanted = policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task));
+  return asking(worker, task, wanted) == Asking::yes;
 }
 
 // Of a task that has a footprint. Where load is weighed, a task that has run others meanwhile says nothing.

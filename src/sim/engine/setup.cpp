@@ -65,6 +65,7 @@ Simulation::Simulation(const Workload& workload, const topology::Machine& machin
       workers_(seats_.size()),
       places_(workers_at_.size()),
       inboxes_(workers_at_.size()) {
+  for (std::size_t i = 0; i < std::min(accounts_.size(), options.earlier.size()); ++i) accounts_[i].begin_with(options.earlier[i]);
   one_queue_ = policy_.one_queue();
   by_location_ = !policy_.deals_here_always() && !one_queue_ && view_.locations > 1;
   weighs_load_ = policy_.weighs_load();

@@ -48,6 +48,7 @@ Result Simulation::run() {
         result_.weighted_remote += static_cast<double>(result_.missed(here, home)) *
                                    machine.distance_between(here, home) /
                                    machine.distance_between(here, here);
+  for (const policy::Account& account : accounts_) result_.seen.push_back(account.seen());
   for (Worker& worker : workers_) {
     WorkerResult& r = worker.result;
     const Time busy = r.work + r.create + r.search + r.migrate;
@@ -226,9 +227,9 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
-  worker.asks = pending_[child] == 0 && asks_created(worker, child);
+  worker.asks = pending_[child] == 0 ? asks_created(worker, child) : Asking::no;
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
-  const Time spent = std::max<Time>(cost(create_ + items + (worker.asks ? deal_ : 0)), 1);
+  const Time spent = std::max<Time>(cost(create_ + items + (worker.asks == Asking::yes ? deal_ : 0)), 1);
   worker.result.create += spent;
   return spent;
 }
@@ -256,9 +257,9 @@ bool Simulation::created(WorkerIndex index) {
       note_dealing(worker);
     }
     const bool full = options_.task_cutoff != 0 && worker.deque.size() >= options_.task_cutoff;
-    if (!worker.asks || !deal_away(index, child, true)) {
+    if (worker.asks != Asking::yes || !deal_away(index, child, true)) {
       // What may be dealt is worth a queue however long; where load is weighed, only if others are near.
-      const bool cut = !worker.asks || (weighs_load_ && alone_at_location(worker));
+      const bool cut = worker.asks == Asking::no || (weighs_load_ && alone_at_location(worker));
       if (cut && (alone() || full)) {
         begin_task(index, child);
         return true;

@@ -39,6 +39,7 @@ class Simulation {
   Result run();
 
  private:
+  using Asking = policy::Asking;
   using WorkerIndex = std::uint32_t;
   static constexpr TaskIndex kNobody = UINT32_MAX;
   // policy/tuning.h, in picoseconds.
@@ -83,7 +84,7 @@ class Simulation {
     bool dormant = false;   // parked, without a timer
     bool naps = false;      // parked, and does not look before the nap is over
     bool migrates = false;  // its activity does
-    bool asks = false;      // what it creates is dealt, if the policy wants
+    Asking asks = Asking::no;  // what it creates is dealt, if the policy wants
     bool deals = false;     // has dealt a task, and not looked for one since
     std::uint32_t turn = 0;
     std::uint32_t questions = 0;  // whether to ask about a task
@@ -186,7 +187,8 @@ class Simulation {
   policy::LoadView load_for(const Worker& worker);
   void weigh_locations(std::uint64_t task_time, bool created);
   policy::Account& account_of(TaskIndex task) { return accounts_[workload_.tasks[task].kind]; }
-  bool asks_created(Worker& worker, TaskIndex task);
+  Asking asking(Worker& worker, TaskIndex task, bool wanted);
+  Asking asks_created(Worker& worker, TaskIndex task);
   bool asks_released(Worker& worker, TaskIndex task);
   void note_time(const Frame& frame, const Worker& worker);
   Location deal(WorkerIndex index, TaskIndex task, bool created);

@@ -1,7 +1,7 @@
 // Tasks that are dealt to different locations and wait for each other's places: A waits for a child in B's
 // inbox while B waits for one in A's, with one task in each inbox, which is below every threshold of
 // stealing. Nobody may wait for ever.
-// env: HEARTH_MACHINE=opteron-6172x4 HEARTH_STEAL_THRESHOLD=hops
+// env: HEARTH_MACHINE=opteron-6172x4 HEARTH_POLICY=locality HEARTH_STEAL_THRESHOLD=hops
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
