@@ -1,6 +1,6 @@
 """The task benchmarks on Hearth in one way against Hearth in another.
 
-`bench/run policies`: what the default policy costs where it has nothing to gain: `locality` by `work-stealing`. On a
+`bench/run policies`: what the default policy costs where it has nothing to gain: `adaptive` by `work-stealing`. On a
 machine of one NUMA node both should take the same time.
 
 `bench/run distribute`: large allocations distributed over the nodes by `hearth run --distribute` against first touch
@@ -25,7 +25,7 @@ def _hearth(options, name, settings=None, launcher=(), folder=None):
 
 
 def policies(options):
-    base, ours = (_hearth(options, name, {"HEARTH_POLICY": name}) for name in ("work-stealing", "locality"))
+    base, ours = (_hearth(options, name, {"HEARTH_POLICY": name}) for name in ("work-stealing", "adaptive"))
     return _compare(options, base, [ours], POLICY_LIMIT)
 
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "adaptive/study.h"
+#include "policies/learning.h"
 #include "policy/policies.h"
 #include "sim/engine/engine.h"
 #include "sim/study/search.h"
@@ -31,6 +32,7 @@ struct Arguments {
   std::vector<std::string> policies = {"adaptive"};
   std::vector<std::string> distributions = {"standard", "fine", "coarse"};
   std::vector<std::string> settings;  // of the generator, for all programs
+  std::string earlier = "none";  // what the accounts of task constructs begin with
   std::uint64_t seed = 1;
   std::uint32_t programs = 60;
   std::uint32_t draws = 5;
@@ -44,18 +46,17 @@ const Kind* distribution_named(const std::string& name) {
   return found == kinds.end() ? nullptr : &*found;
 }
 
-// A policy with a distribution.
+// A policy with a distribution, or with what is learned in three runs.
 struct Way {
   const policy::TaskPolicy* policy;
-  Kind distribution;
+  std::string distribution;
 };
 
 std::vector<Way> all_ways(const Arguments& arguments) {
   std::vector<Way> ways;
   for (const std::string& distribution : arguments.distributions) {
-    const Kind kind = *distribution_named(distribution);
-    ways.push_back({&policy::work_stealing, kind});
-    for (const std::string& name : arguments.policies) ways.push_back({policy::find_policy(name.c_str()), kind});
+    ways.push_back({&policy::work_stealing, distribution});
+    for (const std::string& name : arguments.policies) ways.push_back({policy::find_policy(name.c_str()), distribution});
   }
   return ways;
 }
@@ -91,13 +92,15 @@ Json run_case(std::uint32_t number, const Arguments& arguments, const std::vecto
     for (std::uint32_t draw = 0; draw < arguments.draws; ++draw) {
       sim::RunOptions options;
       options.policy = way.policy;
-      options.distribution.kind = way.distribution;
+      if (const Kind* const kind = distribution_named(way.distribution)) options.distribution.kind = *kind;
       options.seed = draw + 1;
-      const sim::Result result = sim::simulate(generated.workload, model.machine, model.draws[draw], options);
+      const Program program = {generated.workload, model.machine, model.draws[draw]};
+      const sim::Result result = way.distribution == kLearned ? third_run(program, options)
+                                                              : run_with(program, arguments.earlier, options);
       ms.push_back(study::rounded(static_cast<double>(result.makespan) / 1e9));
       local.push_back(result.local_share());
     }
-    made["runs"][placement::kind_name(way.distribution)][way.policy->name()] = {
+    made["runs"][way.distribution][way.policy->name()] = {
         {"ms", std::move(ms)}, {"local", study::rounded(sim::band_of(local).median)}};
   }
   return made;
@@ -120,7 +123,7 @@ std::string known_policy(const std::string& name) {
   return policy::find_policy(name.c_str()) != nullptr ? "" : fmt::format("there is no policy \"{}\"", name);
 }
 std::string known_distribution(const std::string& name) {
-  return distribution_named(name) != nullptr ? "" : fmt::format("there is no distribution \"{}\"", name);
+  return name == kLearned || distribution_named(name) != nullptr ? "" : fmt::format("there is no distribution \"{}\"", name);
 }
 
 }  // namespace
@@ -136,9 +139,13 @@ int main(int count, char** words) {
       ->delimiter(',')
       ->check(hearth::policies::known_policy)
       ->capture_default_str();
-  app.add_option("--distributions", arguments.distributions, "of all allocations")
+  app.add_option("--distributions", arguments.distributions, "of all allocations; learned: what three runs learn")
       ->delimiter(',')
       ->check(hearth::policies::known_distribution)
+      ->capture_default_str();
+  app.add_option("--earlier", arguments.earlier,
+                 "what accounts begin with: none; own: what two runs before have shown; wrong: that no task loses anything elsewhere")
+      ->check(CLI::IsMember({"none", "own", "wrong"}))
       ->capture_default_str();
   app.add_option("--set", arguments.settings, "name=value of the generator `random`, for all programs");
   app.add_option("--seed", arguments.seed, "of the first program")->check(CLI::PositiveNumber)->capture_default_str();
