@@ -174,7 +174,7 @@ class Replayed(Agreement):
         runtime, simulator, recording = (self.folder / name for name in ("runtime.json", "simulator.json", "recording.db"))
         self.done([hearth, "record", "-o", recording, "--", las.program(program, "clang"), *IN_ORDER[program],
                    f"distribution={distribution}", "repeats=1"], OMP_NUM_THREADS=LOCATIONS, HEARTH_MACHINE=MODEL,
-                  HEARTH_LOG_DECISIONS=runtime)
+                  HEARTH_LOG_DECISIONS=runtime, HEARTH_POLICY="locality")
         self.simulate(recording, distribution, simulator, MODEL)
         return Log(runtime), Log(simulator)
 

@@ -94,6 +94,14 @@ def one(build, folder, program, level, stdlib, ready):
     return verdicts
 
 
+def tell(what, last):
+    """How far it is: one line that is written over on a terminal, only the last one in a log."""
+    if sys.stderr.isatty():
+        print(f"\r{what} ", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif last:
+        print(what, file=sys.stderr, flush=True)
+
+
 def measure(given, folder, programs):
     """{(interface, library, level, mode, view): (right, total)}"""
     pool = concurrent.futures.ThreadPoolExecutor(given.jobs)
@@ -113,8 +121,6 @@ def measure_in(pool, given, folder, programs):
             work = [(each, pool.submit(one, given.build, folder, each, level, stdlib, ready if each[1].endswith(".cpp") else None))
                     for each in chosen]
             for number, (program, future) in enumerate(work):
-                if sys.stderr.isatty():
-                    print(f"\r-{level} {stdlib}: {number + 1} of {len(work)} ", end="", file=sys.stderr, flush=True)
                 library = stdlib if program[1].endswith(".cpp") else "-"
                 for (mode, view), verdicts in future.result().items():
                     key = (program[0].rsplit("_", 1)[1], library, level, mode, view)
@@ -123,6 +129,7 @@ def measure_in(pool, given, folder, programs):
                     for good, what in verdicts:
                         if not good:
                             print(f"{program[0]} {library} -{level} {mode} {view}: {what}", flush=True)
+                tell(f"-{level} {stdlib}: {number + 1} of {len(work)}", last=number + 1 == len(work))
     return totals
 
 

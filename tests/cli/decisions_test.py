@@ -67,7 +67,7 @@ def tearDownModule():
 
 def decide(log, *arguments, **environment):
     return run(SHOP.program, *arguments, env={
-        "LD_LIBRARY_PATH": os.path.dirname(LIBRARY), "OMP_NUM_THREADS": 8, "HEARTH_LOG_DECISIONS": log,
+        "LD_LIBRARY_PATH": os.path.dirname(LIBRARY), "OMP_NUM_THREADS": 8, "HEARTH_LOG_DECISIONS": log, "HEARTH_POLICY": "locality",
         "HEARTH_MACHINE": SOURCE / "models/opteron-6172x4.toml", **environment})
 
 

@@ -49,7 +49,7 @@ class Arguments(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, ""), value)
             self.assertIn(text, result.stderr, value)
             if value:
-                self.assertIn("legal: standard, fine, coarse or blocked", result.stderr)
+                self.assertIn("legal: standard, fine, coarse, blocked or learn", result.stderr)
 
     def test_the_variable_has_the_same_words(self):
         for value, column in [("far", 1), ("fine,min=1K", 10), ("fine,min=1M,", 13)]:

@@ -34,7 +34,7 @@ class Env(unittest.TestCase):
     def test_text_names_value_source_meaning_and_legal_values(self):
         text = hearth("env", env={"HEARTH_POLICY": "central"}).stdout
         self.assertIn("HEARTH_POLICY = central   (from HEARTH_POLICY)", text)
-        self.assertIn("legal: locality, work-stealing, central, home-cache or adaptive", text)
+        self.assertIn("legal: adaptive, locality, work-stealing, central or home-cache", text)
         for name in options():
             self.assertRegex(text, rf"(?m)^{name}( = |: ignored)")
 

@@ -67,6 +67,10 @@ class Ranks(unittest.TestCase):
     def test_a_job_of_one_process_is_none(self):
         self.assertEqual(self.at_once("record", ranks=1, size=1), ["app.db"])
 
+    def test_a_report_without_a_file_writes_none(self):
+        self.assertEqual(self.at_once("run", "--verify"), [])
+        self.assertEqual(self.at_once("run", "--explain"), [])
+
     def test_verify_has_a_file_for_each_rank(self):
         self.assertEqual(self.at_once("run", "--verify=all.json"), ["all.0.json", "all.1.json"])
         for rank in range(2):

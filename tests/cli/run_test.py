@@ -33,7 +33,7 @@ def stock_libgomp():
 class Arguments(unittest.TestCase):
     def test_mistakes_are_one_line_and_status_2(self):
         for arguments, text in [(["run"], "a program to run is required"),
-                                (["run", "--policy", "lifo", "true"], "legal: locality, work-stealing, central"),
+                                (["run", "--policy", "lifo", "true"], "legal: adaptive, locality, work-stealing, central"),
                                 (["run", "--threads", "0", "true"], "out of range at column 1"),
                                 (["run", "--threads", "2,x", "true"], "not a number at column 3"),
                                 (["run", "--nonsense", "true"], "--nonsense"),

@@ -60,10 +60,11 @@ class Results(unittest.TestCase):
         self.assertNotEqual([way["ms"] for way in found["ways"]], [way["ms"] for way in other["ways"]])
 
     def test_a_policy_that_knows_where_data_is_runs_tasks_there(self):
-        found = results("map", "--machine", MACHINE, "--seeds", "5", "--set", "kib=4096")
+        found = results("map", "--machine", MACHINE, "--seeds", "5", "--set", "kib=4096", "--policy", "work-stealing,default,locality")
         local = {(way["policy"], way["distribution"]): way["local_share"]["median"] for way in found["ways"]}
         self.assertAlmostEqual(local["work-stealing", "fine"], 1 / 8, delta=0.02)
         self.assertGreater(local["locality", "coarse"], 0.9)
+        self.assertGreater(local["adaptive", "coarse"], 0.9, "it is the default")
         self.assertLess(local["work-stealing", "coarse"], 0.5)
 
     def test_nominal_draws_nothing(self):
@@ -133,11 +134,11 @@ class Refusals(unittest.TestCase):
                 (("map",), "--machine is needed", MACHINE),
                 (("map", "--machine", "cray-1"), '--machine="cray-1"', MACHINE),
                 (("map", "--machine", "numa:2 core:2 pu:1"), "not how fast it is", MACHINE),
-                (("map", "--machine", MACHINE, "--policy", "locality,luck"), '--policy="luck"', "locality, work-stealing"),
+                (("map", "--machine", MACHINE, "--policy", "locality,luck"), '--policy="luck"', "default, adaptive, locality, work-stealing"),
                 (("map", "--machine", MACHINE, "--distribution", "fin"), '--distribution="fin"', "standard, fine, coarse"),
                 (("map", "--machine", MACHINE, "--advise", "--distribution", "fine"), '--distribution="fine"', "leave one of both out"),
                 (("map", "--machine", MACHINE, "--advise", "--log-decisions", "x"), '--log-decisions="x"', "leave --advise out"),
-                (("map", "--machine", MACHINE, "--advise", "--policy", "luck"), '--policy="luck"', "locality, work-stealing"),
+                (("map", "--machine", MACHINE, "--advise", "--policy", "luck"), '--policy="luck"', "default, adaptive, locality, work-stealing"),
                 (("map", "--machine", MACHINE, "--significance", "big"), '--significance="big"', "gain, paper"),
                 (("map", "--machine", MACHINE, "--steal-threshold", "7"), '--steal-threshold="7"', "hops, slit, none"),
                 (("map", "--machine", MACHINE, "--vicinity", "5"), '--vicinity="5"', "all, 1, 4, 8, 16"),

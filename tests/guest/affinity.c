@@ -1,15 +1,23 @@
-// Where threads are bound: "unbound", "unbound-nested", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a
+// Where threads are bound: "unbound", "unbound-wandering", "unbound-nested", "bound", "refused" (the kernel refuses every mask), or "narrowed" (a
 // CPU goes away).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include "check.h"
 
 enum { kMostCpus = 8192 };
 static int refuse;
+static int wander;              // the kernel moves the main thread at each start of a thread
 static int sent_to[kMostCpus];  // how often a thread was bound to this CPU alone
+
+static int really_set(pid_t pid, size_t bytes, const cpu_set_t* set) {
+  int (*real)(pid_t, size_t, const cpu_set_t*) =
+      (int (*)(pid_t, size_t, const cpu_set_t*))dlsym(RTLD_NEXT, "sched_setaffinity");
+  return real(pid, bytes, set);
+}
 
 // Stands before the C library's: Hearth's calls come here.
 int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
@@ -19,9 +27,26 @@ int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
   }
   for (size_t cpu = 0; CPU_COUNT_S(bytes, set) == 1 && cpu < 8 * bytes; ++cpu)
     if (CPU_ISSET_S(cpu, bytes, set)) __atomic_fetch_add(&sent_to[cpu], 1, __ATOMIC_RELAXED);
-  int (*real)(pid_t, size_t, const cpu_set_t*) =
-      (int (*)(pid_t, size_t, const cpu_set_t*))dlsym(RTLD_NEXT, "sched_setaffinity");
-  return real(pid, bytes, set);
+  return really_set(pid, bytes, set);
+}
+
+// Downwards, as the threads of a team begin upwards: one that is counted on from here each time comes to the same CPU.
+static void go_to_cpu_below(void) {
+  cpu_set_t mine, one;
+  CHECK(sched_getaffinity(0, sizeof(mine), &mine) == 0);
+  int cpu = sched_getcpu();
+  do cpu = (cpu + CPU_SETSIZE - 1) % CPU_SETSIZE;
+  while (!CPU_ISSET(cpu, &mine));
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  CHECK(really_set(0, sizeof(one), &one) == 0 && really_set(0, sizeof(mine), &mine) == 0);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attr, void* (*routine)(void*), void* arg) {
+  if (wander) go_to_cpu_below();
+  int (*real)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) =
+      (int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))dlsym(RTLD_NEXT, "pthread_create");
+  return real(thread, attr, routine, arg);
 }
 
 static int cpus(void) {
@@ -53,7 +78,8 @@ int main(int argc, char** argv) {
   CHECK(argc == 2);
   const int all = cpus();
   const int nested = strcmp(argv[1], "unbound-nested") == 0;
-  if (nested || strcmp(argv[1], "unbound") == 0) {
+  wander = strcmp(argv[1], "unbound-wandering") == 0;
+  if (nested || wander || strcmp(argv[1], "unbound") == 0) {
     begin_in_crowd(all, nested);
     CHECK(omp_get_num_places() == 0 && omp_get_proc_bind() == omp_proc_bind_false);
     return 0;

@@ -78,6 +78,7 @@ CASES = {
     "verify-names-second": Case("two_runtimes", ["{second}"],
                                 verify=lambda line: any("second" in path for path in line["foreign"])),
     "unbound": Case("affinity", ["unbound"], quiet=True),
+    "unbound-wandering": Case("affinity", ["unbound-wandering"], quiet=True),
     "unbound-nested": Case("affinity", ["unbound-nested"], quiet=True),
     "bound": Case("affinity", ["bound"], env={"OMP_PROC_BIND": "true", "OMP_PLACES": "threads"}, quiet=True),
     "bound-gomp": Case("affinity", ["bound"], env={"GOMP_CPU_AFFINITY": "{cpus}"}, quiet=True),
