@@ -33,8 +33,9 @@ class Literal(Shop):
     # 3.1: "regardless of the number of threads that are created inside a loop, NUMA-BTLP assigns the threads the same type and
     # maps all threads to the same core".
     def test_threads_of_a_loop(self):
-        text = routine("work") + main("int n = argc + 4; pthread_t t[8]; for (int i = 0; i < n; i++) pthread_create(&t[i], 0, work, 0); "
-                                      "for (int i = 0; i < n; i++) pthread_join(t[i], 0);")
+        text = ("static sem_t end;\n" + routine("work", "sem_wait(&end);" + WORK)
+                + main("int n = argc + 4; sem_init(&end, 0, 0); pthread_t t[8]; for (int i = 0; i < n; i++) pthread_create(&t[i], 0, work, 0); "
+                       "for (int i = 0; i < n; i++) sem_post(&end); for (int i = 0; i < n; i++) pthread_join(t[i], 0);"))
         self.assertEqual(self.typed(text), {"work": S})
         places = self.places()
         self.assertEqual(len(places), 5)
@@ -43,9 +44,9 @@ class Literal(Shop):
     # 3.1: "If a thread is created inside an if statement, … the thread is mapped independent of the if condition, … on a separate
     # core, if the thread does not share data with any thread".
     def test_a_thread_of_an_if(self):
-        text = routine("first") + routine("second") + main(
-            "pthread_t a, b; pthread_create(&a, 0, first, 0); if (argc < 9) { pthread_create(&b, 0, second, 0); pthread_join(b, 0); } "
-            "pthread_join(a, 0);")
+        text = ("static sem_t end;\n" + routine("first", "sem_wait(&end);" + WORK) + routine("second") + main(
+            "sem_init(&end, 0, 0); pthread_t a, b; pthread_create(&a, 0, first, 0); "
+            "if (argc < 9) { pthread_create(&b, 0, second, 0); pthread_join(b, 0); } sem_post(&end); pthread_join(a, 0);"))
         self.assertEqual(self.typed(text), {"first": A, "second": A})
         self.assertEqual(len({place for _, place in self.places()}), 2)
 
