@@ -6,11 +6,9 @@
 #include <cstring>
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 namespace hearth {
 namespace {
@@ -80,7 +78,7 @@ bool find_code(const void* address, CodePlace& place) {
   std::strcpy(place.module, real);
   if (place.build[0] != '\0') return true;
   struct stat about{};
-  if (syscall(SYS_newfstatat, AT_FDCWD, real, &about, 0) != 0) return false;  // stat() is a function since glibc 2.33 only
+  if (!file_status(real, about)) return false;
   std::snprintf(place.build, sizeof place.build, "%" PRIu64 "-%" PRId64 ".%ld", static_cast<std::uint64_t>(about.st_size),
                 static_cast<std::int64_t>(about.st_mtim.tv_sec), about.st_mtim.tv_nsec);
   return true;

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 namespace hearth {
 namespace {
@@ -21,9 +21,6 @@ int first_high_descriptor() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > kUsualLimit) limit.rlim_cur = kUsualLimit;
   return static_cast<int>(limit.rlim_cur / 4 * 3);
 }
-
-// fstat(2), which glibc exports as a function since 2.33 only. With 64 bits its structure is the kernel's.
-bool look_at(int file, struct stat& about) { return syscall(SYS_fstat, file, &about) == 0; }
 
 }  // namespace
 
@@ -43,7 +40,7 @@ bool KeptFile::open(const char* path, int flags, mode_t mode, bool exclusive) {
 
 bool KeptFile::keep(int file) {
   struct stat about{};
-  const bool good = (!exclusive_ || flock(file, LOCK_EX | LOCK_NB) == 0) && look_at(file, about);
+  const bool good = (!exclusive_ || flock(file, LOCK_EX | LOCK_NB) == 0) && file_status(file, about);
   if (!good) {
     const int error = errno;
     ::close(file);
@@ -60,7 +57,7 @@ bool KeptFile::keep(int file) {
 
 bool KeptFile::is_ours() const {
   struct stat about{};
-  return look_at(file_, about) && about.st_dev == device_ && about.st_ino == inode_;
+  return file_status(file_, about) && about.st_dev == device_ && about.st_ino == inode_;
 }
 
 bool KeptFile::open_anew() {
@@ -83,14 +80,7 @@ bool KeptFile::write(const char* text, std::size_t length) {
     return false;
   }
   if (!is_ours() && !open_anew()) return false;
-  while (length != 0) {
-    const ssize_t now = ::write(file_, text, length);
-    if (now < 0 && errno == EINTR) continue;
-    if (now < 0) return false;
-    text += now;
-    length -= static_cast<std::size_t>(now);
-  }
-  return true;
+  return write_fully(file_, text, length);
 }
 
 void KeptFile::close() {

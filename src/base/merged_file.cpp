@@ -8,16 +8,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 namespace hearth {
 namespace {
-
-// fstat() and stat() are functions since glibc 2.33 only.
-bool look_at(int file, struct stat& about) { return syscall(SYS_fstat, file, &about) == 0; }
-bool look_at(const char* path, struct stat& about) { return syscall(SYS_newfstatat, AT_FDCWD, path, &about, 0) == 0; }
 
 bool fail(int error) {
   errno = error;
@@ -33,7 +29,7 @@ void close_keeping_errno(int file) {
 bool read_all(int file, std::size_t most, std::string& text) {
   text.clear();
   struct stat about{};
-  if (!look_at(file, about)) return false;
+  if (!file_status(file, about)) return false;
   if (!S_ISREG(about.st_mode)) return fail(EINVAL);
   char buffer[4096];
   for (;;) {
@@ -43,16 +39,6 @@ bool read_all(int file, std::size_t most, std::string& text) {
     if (text.size() + static_cast<std::size_t>(got) > most) return fail(EFBIG);
     text.append(buffer, static_cast<std::size_t>(got));
   }
-}
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(file, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return true;
 }
 
 // A pipe would otherwise wait for somebody at its other end.
@@ -89,7 +75,7 @@ bool MergedFile::lock(int wait_ms) const {
 // Nobody has put another file in its place between open() and the lock.
 bool MergedFile::is_current() const {
   struct stat ours{}, there{};
-  return look_at(file_, ours) && look_at(path_, there) && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+  return file_status(file_, ours) && file_status(path_, there) && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 bool MergedFile::open(const char* path, std::size_t most, int wait_ms) {
@@ -111,11 +97,11 @@ bool MergedFile::replace(std::string_view text) {
   char fresh[PATH_MAX + 8];
   std::snprintf(fresh, sizeof fresh, "%s.new", path_);
   struct stat about{};
-  if (!look_at(file_, about)) return false;
+  if (!file_status(file_, about)) return false;
   // Whoever ends here half way leaves one file, which the next one overwrites.
   const int file = ::open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, about.st_mode & 0777);
   if (file < 0) return false;
-  const bool written = write_all(file, text);
+  const bool written = write_fully(file, text.data(), text.size());
   close_keeping_errno(file);
   if (written && rename(fresh, path_) == 0) return true;
   const int error = errno;
