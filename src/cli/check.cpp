@@ -79,11 +79,10 @@ struct Name {
 };
 
 Name name_of(const Function& function) {
-  const auto found = find_symbols(function.module, {function.offset});
-  const auto symbol = found.find(function.offset);
-  if (symbol == found.end()) return {};
-  const Symbol& it = symbol->second;
-  return {it.function, it.file.empty() ? "" : fmt::format("{}:{}", it.file, it.line)};
+  const Symbols symbols(CodeOffsets{{function.module, {function.offset}}});
+  const Symbol* const symbol = symbols.of(function.module, function.offset);
+  if (symbol == nullptr) return {};
+  return {symbol->function, symbol->file.empty() ? "" : fmt::format("{}:{}", symbol->file, symbol->line)};
 }
 
 // ---- report

@@ -43,29 +43,22 @@ std::string function_name(const std::string& symbol) {
   return symbol.starts_with(".omp_task_entry.") ? std::string() : symbol;
 }
 
-using Symbols = std::map<std::string, std::map<std::uint64_t, Symbol>>;
-
 Symbols symbols_of(const std::vector<std::string>& lines) {
-  std::map<std::string, std::set<std::uint64_t>> wanted;
+  CodeOffsets wanted;
   CodePlace place;
   for (const std::string& line : lines)
     if (place_in(line, place)) wanted[place.module].insert(place.offset);
-  Symbols found;
-  for (const auto& [module, offsets] : wanted) found[module] = find_symbols(module, offsets);
-  return found;
+  return Symbols(wanted);
 }
 
 std::string named(const std::string& line, const Symbols& symbols) {
   CodePlace place;
   if (!place_in(line, place)) return line;
-  const auto module = symbols.find(place.module);
-  if (module == symbols.end()) return line;
-  const auto found = module->second.find(place.offset);
-  if (found == module->second.end()) return line;
-  const Symbol& symbol = found->second;
-  const std::string function = function_name(symbol.function);
+  const Symbol* const symbol = symbols.of(place.module, place.offset);
+  if (symbol == nullptr) return line;
+  const std::string function = function_name(symbol->function);
   const std::string source =
-      symbol.file.empty() ? line.substr(kTaskAt.size()) : fmt::format("{}:{}", symbol.file, symbol.line);
+      symbol->file.empty() ? line.substr(kTaskAt.size()) : fmt::format("{}:{}", symbol->file, symbol->line);
   return function.empty() ? fmt::format("task at {}", source) : fmt::format("task in {} at {}", function, source);
 }
 

@@ -56,22 +56,16 @@ std::string time_text(std::uint64_t ns) {
   return ns < 1'000'000 ? fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3) : fmt::format("{:.2f} ms", static_cast<double>(ns) / 1e6);
 }
 
-class Symbols {
- public:
-  explicit Symbols(const std::vector<Learned>& entries) {
-    std::map<std::string, std::set<std::uint64_t>> offsets;
-    for (const Learned& entry : entries) offsets[std::string(entry.module)].insert(entry.offset);
-    for (const auto& [module, all] : offsets) symbols_[module] = find_symbols(module, all);
-  }
-  Symbol of(const Learned& entry) const {
-    const auto& of_module = symbols_.at(std::string(entry.module));
-    const auto found = of_module.find(entry.offset);
-    return found == of_module.end() ? Symbol() : found->second;
-  }
+Symbols symbols_of(const std::vector<Learned>& entries) {
+  CodeOffsets wanted;
+  for (const Learned& entry : entries) wanted[std::string(entry.module)].insert(entry.offset);
+  return Symbols(wanted);
+}
 
- private:
-  std::map<std::string, std::map<std::uint64_t, Symbol>> symbols_;
-};
+Symbol symbol_of(const Symbols& symbols, const Learned& entry) {
+  const Symbol* const found = symbols.of(std::string(entry.module), entry.offset);
+  return found == nullptr ? Symbol() : *found;
+}
 
 /// Counts and means, as far as there are any.
 std::string numbers_of(const Experience& seen) {
@@ -106,14 +100,14 @@ std::string words_of(const SiteUse& use, bool here, std::uint64_t threads) {
 std::string text_of(const std::string& path, const std::vector<Learned>& entries) {
   std::string text = fmt::format("{}: {}, of at most {}\n", path, counted(entries.size(), "entry", "entries"), policy::kMostLearned);
   const std::uint64_t here = this_machine();
-  const Symbols symbols(entries);
+  const Symbols symbols = symbols_of(entries);
   const Learned* before = nullptr;
   for (const Learned& entry : entries) {
     if (before == nullptr || !entry.same_program(*before) || entry.build != before->build)
       text += fmt::format("\n{} (build {}), {} on {}\n", entry.module, entry.build.substr(0, 12), counted(entry.threads, "thread"),
                           entry.machine == here ? "this machine" : fmt::format("machine {:x}", entry.machine));
     before = &entry;
-    const Symbol symbol = symbols.of(entry);
+    const Symbol symbol = symbol_of(symbols, entry);
     const std::string place = fmt::format("+{:#x}{}{}", entry.offset, symbol.function.empty() ? "" : " " + symbol.function,
                                           symbol.file.empty() ? "" : fmt::format(" ({}:{})", symbol.file, symbol.line));
     text += entry.is_site ? fmt::format("  blocks of less than {} from {}:\n{}", bytes_text(std::uint64_t{1} << entry.size), place,
@@ -159,12 +153,12 @@ void add_site(Json& to, const Learned& entry, std::uint64_t here) {
 
 std::string json_of(const std::string& path, const std::vector<Learned>& entries) {
   const std::uint64_t here = this_machine();
-  const Symbols symbols(entries);
+  const Symbols symbols = symbols_of(entries);
   Json json;
   json["file"] = path;
   json["entries"] = Json::array();
   for (const Learned& entry : entries) {
-    const Symbol symbol = symbols.of(entry);
+    const Symbol symbol = symbol_of(symbols, entry);
     Json one;
     one["kind"] = entry.is_site ? "site" : "construct";
     one["machine"] = fmt::format("{:x}", entry.machine);

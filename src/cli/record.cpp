@@ -41,19 +41,15 @@ bool may_write(const std::string& path) {
 
 std::vector<record::CodeName> names_of(const record::Recording& recording) {
   // The address is that behind the call: one before it is in the construct's line.
-  std::map<std::string, std::set<std::uint64_t>> wanted;
+  CodeOffsets wanted;
   for (const record::Code& code : recording.codes)
     if (!code.module.empty() && code.offset != 0) wanted[code.module].insert(code.offset - 1);
-  std::map<std::string, std::map<std::uint64_t, Symbol>> found;
-  for (const auto& [module, offsets] : wanted) found[module] = find_symbols(module, offsets);
+  const Symbols symbols(wanted);
   std::vector<record::CodeName> names(recording.codes.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const record::Code& code = recording.codes[i];
-    const auto module = found.find(code.module);
-    if (module == found.end()) continue;
-    const auto symbol = module->second.find(code.offset - 1);
-    if (symbol != module->second.end())
-      names[i] = {symbol->second.function, symbol->second.file, symbol->second.line};
+    if (const Symbol* const symbol = symbols.of(code.module, code.offset - 1))
+      names[i] = {symbol->function, symbol->file, symbol->line};
   }
   return names;
 }

@@ -27,10 +27,7 @@ bool read_line(std::FILE* from, std::string& line) {
   return false;
 }
 
-}  // namespace
-
-std::map<std::uint64_t, Symbol> find_symbols(const std::string& module,
-                                             const std::set<std::uint64_t>& offsets) {
+std::map<std::uint64_t, Symbol> find_symbols(const std::string& module, const std::set<std::uint64_t>& offsets) {
   constexpr std::size_t kAtOnce = 500;  // a command line has its limits
   std::map<std::uint64_t, Symbol> found;
   if (module.empty() || module[0] != '/') return found;
@@ -56,6 +53,19 @@ std::map<std::uint64_t, Symbol> find_symbols(const std::string& module,
     pclose(pipe);
   }
   return found;
+}
+
+}  // namespace
+
+Symbols::Symbols(const CodeOffsets& wanted) {
+  for (const auto& [module, offsets] : wanted) found_[module] = find_symbols(module, offsets);
+}
+
+const Symbol* Symbols::of(const std::string& module, std::uint64_t offset) const {
+  const auto of_module = found_.find(module);
+  if (of_module == found_.end()) return nullptr;
+  const auto found = of_module->second.find(offset);
+  return found == of_module->second.end() ? nullptr : &found->second;
 }
 
 }  // namespace hearth::cli

@@ -14,8 +14,18 @@ struct Symbol {
   int line = 0;
 };
 
-/// Of addresses in an object file, as it is linked. Without addr2line, or without the file, none.
-std::map<std::uint64_t, Symbol> find_symbols(const std::string& module,
-                                             const std::set<std::uint64_t>& offsets);
+/// Addresses in object files, as they are linked.
+using CodeOffsets = std::map<std::string, std::set<std::uint64_t>>;
+
+/// addr2line runs once for each object file. Without it, or without the file, nothing is known.
+class Symbols {
+ public:
+  explicit Symbols(const CodeOffsets& wanted);
+  /// Null: nobody knows.
+  const Symbol* of(const std::string& module, std::uint64_t offset) const;
+
+ private:
+  std::map<std::string, std::map<std::uint64_t, Symbol>> found_;
+};
 
 }  // namespace hearth::cli
