@@ -6,28 +6,22 @@
 
 #include "base/cpu.h"
 #include "runtime/locality/learned.h"
+#include "runtime/state/function_hash.h"
 
 namespace hearth::rt {
 
 namespace {
 
-constexpr std::size_t kEntries = 256, kProbes = 8;
-static_assert((kEntries & (kEntries - 1)) == 0);
+constexpr std::size_t kEntries = kFunctionHashes, kProbes = 8;
 
 constinit std::atomic<const void*> constructs[kEntries];
 constinit policy::Account accounts[kEntries];
-
-// Functions are aligned, and lie close together.
-std::size_t first_entry(const void* body) {
-  return (reinterpret_cast<std::uintptr_t>(body) >> 4) * 0x9e3779b97f4a7c15 >> 56;
-}
-static_assert(kEntries == 1 << (64 - 56));
 
 }  // namespace
 
 policy::Account& account_of(const Task* task) {
   const void* const body = task->body();
-  const std::size_t first = first_entry(body);
+  const std::size_t first = function_hash(body);
   for (std::size_t i = first; i < first + kProbes; ++i) {
     std::atomic<const void*>& construct = constructs[i % kEntries];
     const void* owner = construct.load(std::memory_order_relaxed);

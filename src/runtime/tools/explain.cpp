@@ -18,6 +18,7 @@
 #include "policy/task_policy.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/footprint_ranges.h"
+#include "runtime/state/function_hash.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/relaxed.h"
@@ -41,8 +42,7 @@ struct Construct {
 
 // What one thread has counted. Only that thread adds anything, and nothing is ever taken out.
 struct Explained {
-  static constexpr std::size_t kChains = 256;
-  std::atomic<Construct*> chains[kChains];
+  std::atomic<Construct*> chains[kFunctionHashes];
 };
 
 }  // namespace hearth::rt
@@ -83,8 +83,7 @@ Construct* construct_of(Thread* self, const Task* task) {
   const void* const function = task->function_of_program();
   Explained* mine = self->explained.load(std::memory_order_relaxed);
   if (mine == nullptr && (mine = make_explained(self)) == nullptr) return nullptr;
-  std::atomic<Construct*>& chain =
-      mine->chains[(reinterpret_cast<std::uintptr_t>(function) >> 4) * 0x9e3779b97f4a7c15 >> 56];
+  std::atomic<Construct*>& chain = mine->chains[function_hash(function)];
   Construct* const first = chain.load(std::memory_order_relaxed);
   for (Construct* one = first; one != nullptr; one = one->next)
     if (one->function == function) return one;
@@ -97,7 +96,6 @@ Construct* construct_of(Thread* self, const Task* task) {
   chain.store(made, std::memory_order_release);
   return made;
 }
-static_assert(Explained::kChains == 1 << (64 - 56));
 
 // The task whose place in the machine is the task's: a piece's, of those that it runs.
 const Task* placed_task(const Task* task) {
