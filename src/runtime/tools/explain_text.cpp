@@ -1,34 +1,16 @@
 // Counts in words. Pure: a construct's counts, and text in the caller's memory.
 #include <algorithm>
 #include <cinttypes>
-#include <cstdarg>
 #include <cstdio>
 
 #include "policy/tuning.h"
+#include "runtime/settings/text_writer.h"
 #include "runtime/tools/explain_counts.h"
 
 namespace hearth::rt::explain {
 namespace {
 
 using policy::Why;
-
-// Text that is cut where the room ends.
-class Text {
- public:
-  Text(char* out, std::size_t room) : out_(out), room_(room) {}
-  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int wanted = std::vsnprintf(out_ + length_, room_ - length_, format, arguments);
-    va_end(arguments);
-    length_ += std::min(static_cast<std::size_t>(std::max(wanted, 0)), room_ - length_ - 1);
-  }
-  std::size_t length() const { return length_; }
-
- private:
-  char* out_;
-  std::size_t room_, length_ = 0;
-};
 
 // "12.3 us", in a buffer of its own.
 struct Time {
@@ -84,7 +66,7 @@ std::uint64_t ran_at_once(const Sums& sums) {
   return sums.n[kPieces] != 0 || others >= sums.n[kRan] ? 0 : sums.n[kRan] - others;
 }
 
-void add_dealt(Text& text, const Sums& sums, const Dealing& dealing) {
+void add_dealt(TextWriter& text, const Sums& sums, const Dealing& dealing) {
   const Times times(sums);
   if (times.known && times.away > times.home)
     text.add("tasks take %.0f %% longer elsewhere", (times.away / times.home - 1) * 100);
@@ -105,7 +87,7 @@ const char* why_never(const Sums& sums, const Dealing& dealing) {
   return "no depend or affinity says what they touch";
 }
 
-void add_verdict(Text& text, const Sums& sums, const Dealing& dealing) {
+void add_verdict(TextWriter& text, const Sums& sums, const Dealing& dealing) {
   if (const char* const never = why_never(sums, dealing)) return text.add("  not dealt: %s\n", never);
   const std::uint64_t all = decided(sums) + ran_at_once(sums) + (sums.n[kPieces] == 0 ? sums.n[kSilent] : 0);
   const std::uint64_t dealt = sums.why(Why::dealt);
@@ -123,7 +105,7 @@ void add_verdict(Text& text, const Sums& sums, const Dealing& dealing) {
   text.add("\n");
 }
 
-void add_reasons(Text& text, const Sums& sums) {
+void add_reasons(TextWriter& text, const Sums& sums) {
   if (decided(sums) == 0) return;
   const char* between = "  left where they were made: ";
   const auto add = [&](std::uint64_t tasks, const char* reason) {
@@ -139,7 +121,7 @@ void add_reasons(Text& text, const Sums& sums) {
 }
 
 // Against a runtime that deals nothing, where chance would have run one in so many tasks at home.
-void add_result(Text& text, const Sums& sums, const Dealing& dealing) {
+void add_result(TextWriter& text, const Sums& sums, const Dealing& dealing) {
   const double cost = static_cast<double>(sums.why(Why::dealt)) * static_cast<double>(tuning::kDealNs) +
                       static_cast<double>(sums.n[kAsking]);
   const Times times(sums);
@@ -155,7 +137,7 @@ void add_result(Text& text, const Sums& sums, const Dealing& dealing) {
            Time(result).text, saved < 0 ? "lost" : "saved", Time(saved).text, Time(cost).text);
 }
 
-void add_places(Text& text, const Sums& sums, const Dealing& dealing) {
+void add_places(TextWriter& text, const Sums& sums, const Dealing& dealing) {
   const bool pieces = sums.n[kPieces] != 0;
   text.add("  asked about %" PRIu64 "%s, of which %" PRIu64 " dealt", sums.n[kAsked], pieces ? " pieces of the loop" : "",
            sums.why(Why::dealt));
@@ -175,7 +157,7 @@ void add_places(Text& text, const Sums& sums, const Dealing& dealing) {
 }  // namespace
 
 std::size_t construct_text(const Sums& sums, const Dealing& dealing, const char* place, char* out, std::size_t room) {
-  Text text(out, room);
+  TextWriter text(out, room);
   text.add("task at %s\n", place);
   add_verdict(text, sums, dealing);
   text.add("  %" PRIu64 " task%s", sums.n[kCreated], sums.n[kCreated] == 1 ? "" : "s");
