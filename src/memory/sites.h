@@ -42,6 +42,10 @@ class AllocatingFor {
   AllocatingFor& operator=(const AllocatingFor&) = delete;
 };
 
+/// In an entry point: the site of a block is the program's call.
+#define HEARTH_ALLOCATES_FOR_CALLER \
+  const ::hearth::memory::sites::AllocatingFor hearth_for_caller(__builtin_return_address(0))
+
 /// For how many tasks the next one that ends shall be noted: all of the first ones stand for themselves, then some for others;
 /// 0: it shall not.
 std::uint32_t notes(std::uint64_t turn);

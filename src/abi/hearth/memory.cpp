@@ -59,18 +59,15 @@ Shares shares_of(ByteRange range) {
 
 }  // namespace
 
-// The site of a block is the program's call, not ours.
-#define FOR_CALLER const memory::sites::AllocatingFor for_caller(__builtin_return_address(0))
-
 HEARTH_EXPORT void* omp_malloc(std::size_t size) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return allocate(by_environment(), 1, size);
 }
 HEARTH_EXPORT void* omp_malloc_specific(std::size_t size, omp_malloc_distribution_t distribution) {
   return allocate_specific(distribution, 1, size);
 }
 HEARTH_EXPORT void* omp_malloc_aligned(std::size_t alignment, std::size_t size) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return allocate(by_environment(), alignment, size);
 }
 HEARTH_EXPORT void* omp_malloc_aligned_specific(std::size_t alignment, std::size_t size,
@@ -78,7 +75,7 @@ HEARTH_EXPORT void* omp_malloc_aligned_specific(std::size_t alignment, std::size
   return allocate_specific(distribution, alignment, size);
 }
 HEARTH_EXPORT void* omp_malloc_calloc(std::size_t count, std::size_t size) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   std::size_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate(by_environment(), 1, bytes, true);
 }
@@ -91,7 +88,7 @@ HEARTH_EXPORT void* omp_malloc_calloc_specific(std::size_t count, std::size_t si
 HEARTH_EXPORT void omp_malloc_free(void* block) { memory::release_distributed(block); }
 
 HEARTH_EXPORT void* omp_malloc_realloc(void* block, std::size_t size) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   if (block == nullptr) return allocate(by_environment(), 1, size);
   return memory::resize_distributed(block, size);
 }

@@ -44,28 +44,25 @@ void* aligned(std::size_t alignment, std::size_t size) {
 
 }  // namespace
 
-// The site of a block is the program's call, not ours.
-#define FOR_CALLER const hearth::memory::sites::AllocatingFor for_caller(__builtin_return_address(0))
-
 HEARTH_EXPORT void* omp_alloc(std::size_t size, AllocatorHandle allocator) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return hearth::memory::allocate(or_default(allocator), 1, size);
 }
 HEARTH_EXPORT void* omp_aligned_alloc(std::size_t alignment, std::size_t size, AllocatorHandle allocator) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return hearth::memory::allocate(or_default(allocator), alignment, size);
 }
 HEARTH_EXPORT void* omp_calloc(std::size_t count, std::size_t size, AllocatorHandle allocator) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return hearth::memory::allocate_zeroed(or_default(allocator), 1, count, size);
 }
 HEARTH_EXPORT void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size,
                                        AllocatorHandle allocator) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return hearth::memory::allocate_zeroed(or_default(allocator), alignment, count, size);
 }
 HEARTH_EXPORT void* omp_realloc(void* block, std::size_t size, AllocatorHandle allocator, AllocatorHandle of_block) {
-  FOR_CALLER;
+  HEARTH_ALLOCATES_FOR_CALLER;
   return resize(block, size, allocator, of_block);
 }
 HEARTH_EXPORT void omp_free(void* block, AllocatorHandle) { hearth::memory::release(block); }
