@@ -32,6 +32,12 @@ namespace {
   return body_ended_with_event_fulfilled(task);
 }
 
+[[gnu::noinline]] void run_explained(Thread* self, Task* task) {
+  const std::uint64_t served = self->tasks_served, begun = ticks();
+  run_body(self, task);
+  explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served != served);
+}
+
 // The body, with an OMPT tool watching.
 [[gnu::noinline]] void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
   void* const codeptr = self->ompt_codeptr;
@@ -42,9 +48,10 @@ namespace {
   } else {
     if (task->is(kTaskChunk)) events::taskloop_chunk(self, task);
     if (check::on) check::task_begin(self, task);
-    const std::uint64_t served = self->tasks_served, begun = ticks();
-    run_body(self, task);
-    if (explain::on) explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served != served);
+    if (explain::on)
+      run_explained(self, task);
+    else
+      run_body(self, task);
     if (check::on) check::task_end(self);
   }
   events::task_end(self, task, outer, cancelled ? ompt_task_cancel : events::status_after_body(task));
