@@ -186,9 +186,10 @@ void start() {
 }
 
 void begin_sites() {
-  const memory::MemoryHomes& homes = memory::memory_homes();
   learner = getpid();
-  if (settings().distribute.learn && homes.several())
+  if (!settings().distribute.learn) return;
+  const memory::MemoryHomes& homes = memory::memory_homes();
+  if (homes.several())
     memory::sites::begin(homes.homes.count, static_cast<std::uint32_t>(process.initial_icvs.nthreads), tell_earlier_use,
                          all_tasks);
 }
