@@ -1,4 +1,3 @@
-// links: hearth_runtime
 // Loads that may fault end with 0, and heap memory that another thread gives back meanwhile is read without a crash.
 #include <gtest/gtest.h>
 
