@@ -54,6 +54,23 @@ PROGRAMS = [
             more=("make test",)),
 ]
 
+# Those that are only timed (bench/btlp/run) and judged by tests/btlp/oracle: their own tests are not run.
+MORE_PROGRAMS = [
+    Program("zstd", "C, POSIX threads: a pool of workers",
+            [("main/libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz", "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953")],
+            'make -C programs zstd CC="$CC" DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 BACKTRACE=0',
+            "", "", "programs/zstd"),
+    Program("xz", "C, POSIX threads: a worker for each block",
+            [("main/x/xz-utils/xz-utils_5.4.1.orig.tar.xz", "5d9827aa1875b21c288f78864bb26d2650b436ea8d2cad364e4921eb6266a5a5")],
+            './configure -q CC="$CC" --disable-shared --disable-nls --disable-doc --disable-scripts --disable-lzmadec --disable-lzmainfo '
+            "&& make", "", "", "src/xz/xz"),
+    Program("pixz", "C, POSIX threads: a pipeline of reader, workers and writer",
+            [("main/p/pixz/pixz_1.0.7.orig.tar.gz", "e29fba74ae399e5d27c21a6009002705ebcc20947b283ed0aa721df6a409680a")],
+            "echo '#define HAVE_ENDIAN_H 1' > src/config.h; for file in common cpu endian list pixz read write; do "
+            "$CC -std=gnu99 -O2 -w -D_GNU_SOURCE -DPACKAGE_VERSION='\"1.0.7\"' -c src/$file.c -o src/$file.o || exit; done; "
+            "$CC src/*.o -o pixz -larchive -llzma -lm -pthread", "", "", "pixz"),
+]
+
 
 def named(names):
     known = {each.name: each for each in PROGRAMS}
@@ -61,6 +78,10 @@ def named(names):
         if name not in known:
             sys.exit(f"no program {name}; legal: {', '.join(known)}")
     return [known[name] for name in names] if names else PROGRAMS
+
+
+def archives_of(name):
+    return next(each.archives for each in PROGRAMS + MORE_PROGRAMS if each.name == name)
 
 
 class Steps:

@@ -91,5 +91,11 @@ def work(program, binary, folder, threads=4, megabytes=8, environment=None):
     if program.name == "memcached":
         return serves(binary, threads, environment)
     data = text(pathlib.Path(folder) / f"text-{megabytes}", megabytes)
-    arguments = {"pbzip2": ["-c", "-k", "-q", f"-p{threads}"], "lbzip2": ["-c", "-k", f"-n{threads}"]}[program.name]
+    arguments = {
+        "pbzip2": ["-c", "-k", "-q", f"-p{threads}"],
+        "lbzip2": ["-c", "-k", f"-n{threads}"],
+        "zstd": ["-q", "-c", "-9", f"-T{threads}", "-B262144"],
+        "xz": ["-q", "-c", "-k", "-1", f"-T{threads}", "--block-size=262144"],
+        "pixz": ["-1", "-t", "-f", "0.25", "-p", str(threads), "-o", "/dev/null", "-i"],
+    }[program.name]
     return compresses(binary, arguments, data, environment)

@@ -23,10 +23,10 @@ PROGRAMS = {
     "lbzip2": ("lbzip2", "./configure -q CC='{cc}' CFLAGS='-O1 -w' CPPFLAGS='-D_IO_ftrylockfile -D_IO_IN_BACKUP=0x100 -D_IO_ERR_SEEN=0x20' "
                "--disable-dependency-tracking && make -s -C lib && make -s -C src",
                ["src/lbzip2 -n 4 -k -c {data} > out.bz2", "src/lbzip2 -d -n 2 -c out.bz2 > back"], "src/*.o lib/*printf*.o lib/xmalloc.o lib/fseterr.o lib/*time*.o"),
-    "zstd": ("libzstd", "make -s -C programs zstd CC='{cc}' MOREFLAGS='-O1' DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 "
+    "zstd": ("zstd", "make -s -C programs zstd CC='{cc}' MOREFLAGS='-O1' DEBUGFLAGS= V=1 HAVE_THREAD=1 HAVE_ZLIB=0 "
              "HAVE_LZMA=0 HAVE_LZ4=0 BACKTRACE=0",
              ["programs/zstd -q -f -T3 -B131072 -3 {data} -o out.zst"], "programs/obj/**/*.o programs/*.o"),
-    "xz": ("xz-utils", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-shared --disable-nls --disable-doc --disable-scripts "
+    "xz": ("xz", "./configure -q CC='{cc}' CFLAGS='-O1' --disable-shared --disable-nls --disable-doc --disable-scripts "
            "--disable-lzmadec --disable-lzmainfo --disable-dependency-tracking && make -s",
            ["src/xz/xz -q -f -k -0 -T3 --block-size=150000 -c {data} > out.xz", "src/xz/xz -q -d -T3 -c out.xz > back"],
            "src/liblzma/**/*.o src/xz/*.o src/common/*.o"),
@@ -45,10 +45,7 @@ PROGRAMS = {
 
 # What bench/btlp/programs.py does not have.
 ARCHIVES = {
-    "libzstd": ("main/libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz", "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953"),
     "lrzip": ("main/l/lrzip/lrzip_0.651.orig.tar.gz", "f4c84de778a059123040681fd47c17565fcc4fec0ccc68fcf32d97fad16cd892"),
-    "pixz": ("main/p/pixz/pixz_1.0.7.orig.tar.gz", "e29fba74ae399e5d27c21a6009002705ebcc20947b283ed0aa721df6a409680a"),
-    "xz-utils": ("main/x/xz-utils/xz-utils_5.4.1.orig.tar.xz", "5d9827aa1875b21c288f78864bb26d2650b436ea8d2cad364e4921eb6266a5a5"),
 }
 
 
@@ -57,7 +54,7 @@ def fetch(folder, package):
     place = folder / "sources" / package
     if place.is_dir():
         return place
-    archives = [ARCHIVES[package]] if package in ARCHIVES else debian.named([package])[0].archives[:1]
+    archives = [ARCHIVES[package]] if package in ARCHIVES else debian.archives_of(package)[:1]
     try:
         debian.unpack(debian.fetch(package, archives, folder), place)
     except debian.Failed as problem:
