@@ -1,5 +1,5 @@
 // The timed half of the corpus: one way of sharing work among threads for each KIND, with a fixed amount of work:
-// tens of milliseconds, beside which the start-up does not count (bench/btlp/run measures that by itself).
+// about a tenth of a second, beside which the start-up does not count (bench/btlp/run measures that by itself).
 //
 // Built once for each kind (-DKIND_NUMBER=n), so that each is a program of its own for the analysis, as in tests/btlp.
 // usage: timed THREADS (1 to 64). bench/btlp/run names the kinds.
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kMost = 64, kWork = 30000000, kSlots = 1 << 18 };
+enum { kMost = 64, kWork = 60000000, kSlots = 1 << 18 };
 
 static int threads;
 
@@ -37,7 +37,7 @@ static void *work(void *p) {
 static long data[kSlots];
 static void *work(void *p) {
   const long id = (long)p, lo = id * kSlots / threads, hi = (id + 1) * kSlots / threads;
-  for (int round = 0; round < 160; round++)
+  for (int round = 0; round < 1200; round++)
     for (long n = lo; n < hi; n++) data[n] = data[n] * 3 + n;
   return 0;
 }
@@ -45,7 +45,7 @@ static void *work(void *p) {
 static void *work(void *p) {
   const long count = kSlots / threads;
   long *own = calloc((size_t)count, sizeof *own), sum = (long)p;
-  for (int round = 0; round < 160; round++)
+  for (int round = 0; round < 1200; round++)
     for (long n = 0; n < count; n++) own[n] = own[n] * 3 + n;
   sum += own[count / 2];
   free(own);
@@ -75,7 +75,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long total;
 static void *work(void *p) {
   (void)p;
-  for (long n = 0; n < 1600000 / threads; n++) {
+  for (long n = 0; n < 6000000 / threads; n++) {
     pthread_mutex_lock(&lock);
     total += n;
     pthread_mutex_unlock(&lock);
@@ -86,7 +86,7 @@ static void *work(void *p) {
 static long total;
 static void *work(void *p) {
   (void)p;
-  for (long n = 0; n < 6000000 / threads; n++) __atomic_fetch_add(&total, n, __ATOMIC_RELAXED);
+  for (long n = 0; n < 24000000 / threads; n++) __atomic_fetch_add(&total, n, __ATOMIC_RELAXED);
   return 0;
 }
 #elif KIND_NUMBER == 7  // pairs: a producer and a consumer with a ring
@@ -99,7 +99,7 @@ static struct ring rings[kMost];
 static void *work(void *p) {
   const long id = (long)p;
   struct ring *ring = &rings[id / 2];
-  for (long n = 0; n < 120000 / threads; n++) {
+  for (long n = 0; n < 600000 / threads; n++) {
     pthread_mutex_lock(&ring->lock);
     if (id % 2 == 0) {
       while (ring->head - ring->tail == 64) pthread_cond_wait(&ring->changed, &ring->lock);
@@ -118,7 +118,7 @@ static int turn;
 static void *work(void *p) {
   const int id = (int)(long)p;
   // With more threads than CPUs a turn takes a round of the scheduler.
-  for (int n = 0; n < (threads > 2 ? 1600 : 8000) / threads; n++) {
+  for (int n = 0; n < (threads > 2 ? 4000 : 8000) / threads; n++) {
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != id) sched_yield();
     use(compute(n, 2000));
     __atomic_store_n(&turn, (id + 1) % threads, __ATOMIC_RELEASE);
@@ -131,7 +131,7 @@ static pthread_barrier_t barrier;
 static void *work(void *p) {
   const long id = (long)p, count = kSlots / threads;
   long sum = 0;
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < 500; round++) {
     for (long n = 0; n < count; n++) data[id * count + n] += n + round;
     pthread_barrier_wait(&barrier);
     const long other = (id + 1) % threads;

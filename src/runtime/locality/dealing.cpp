@@ -108,8 +108,8 @@ Location deal(Thread* self, Task* task, bool created) {
     weigh_locations(self, created, waits, load);
     load.believes = account->believes();
     load.tries = account->tries(load.workers);
-    load.stake = &footprint.stake;
-    load.home = &footprint.home;
+    load.stake = &task->stake;
+    load.home = &task->data_home;
   }
   const Location chosen = process.policy->deal(view, need, here, load);
   HEARTH_ASSERT(chosen == policy::kHere || (chosen >= 0 && chosen < all.locations), "policy %s names location %d of %d",
@@ -117,8 +117,8 @@ Location deal(Thread* self, Task* task, bool created) {
   HEARTH_ASSERT(chosen == policy::kHere || (load.staffed >> chosen & 1) != 0,
                 "policy %s names location %d, where no member is", process.policy->name(), chosen);
   if (HEARTH_UNLIKELY(account != nullptr)) {
-    account->decided(chosen == policy::kHere ? 0 : footprint.stake);
-    if (chosen != policy::kHere) all.inboxes[chosen].note_stake(footprint.stake);
+    account->decided(chosen == policy::kHere ? 0 : task->stake);
+    if (chosen != policy::kHere) all.inboxes[chosen].note_stake(task->stake);
   }
   if (events::active())
     tell_decision(self, task,
@@ -128,6 +128,7 @@ Location deal(Thread* self, Task* task, bool created) {
                    .need = need,
                    .load = load,
                    .chosen = chosen});
+  drop_decided_footprint(task);
   return chosen;
 }
 

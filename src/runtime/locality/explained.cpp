@@ -46,27 +46,26 @@ bool told_asks_where_released(Thread* self, const Task* task) {
 }
 
 // Where the task loses nothing, and what elsewhere: adaptive works that out for all policies that do not themselves.
-void foretell(const policy::MachineView& view, const policy::Decision& decision, Footprint& footprint) {
+void foretell(const policy::MachineView& view, const policy::Decision& decision, Task* task) {
   static constexpr std::uint64_t kNoWait[placement::kMaxLocations] = {};
   policy::LoadView load = decision.load;
   load.wait = load.guest_wait = kNoWait;
-  load.stake = &footprint.stake;
-  load.home = &footprint.home;
+  load.stake = &task->stake;
+  load.home = &task->data_home;
   policy::adaptive.deal(view, decision.need, decision.creator, load);
 }
 
 void explain_decision(Thread* self, Task* task, const policy::Decision& decision) {
   const policy::MachineTables& machine = machine_tables();
   const policy::MachineView& view = decision.stated ? machine.stated : machine.view;
-  Footprint& footprint = *task->footprint;
   // The clock is not read where nobody explains, so it is all done once more.
   const std::uint64_t begun = ticks();
   placement::Need need(decision.need.read.locations);
-  resolve(footprint, need);
+  resolve(*task->footprint, need);
   const Why why = process.policy->why(view, decision.need, decision.creator, decision.load);
   const std::uint64_t took = to_ns(ticks() - begun);
-  if (!process.weighs_load) foretell(view, decision, footprint);
-  explain::answered(self, task, {.why = why, .foretold = footprint.stake, .took = took});
+  if (!process.weighs_load) foretell(view, decision, task);
+  explain::answered(self, task, {.why = why, .foretold = task->stake, .took = took});
 }
 
 }  // namespace

@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "memory/areas.h"
 #include "memory/owners.h"
+#include "memory/sites.h"
 #include "runtime/bubbles/announced.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/locality/probe_word.h"
+#include "runtime/tools/events.h"
 
 namespace hearth::rt {
 namespace {
@@ -137,7 +140,7 @@ bool stands_for_block(Thread* self, FootprintRange& range) {
 }
 
 // Most footprints are short. A thread keeps one of those that it drops for the next that it makes.
-constexpr std::size_t kShort = 4;
+constexpr std::size_t kShort = 8;
 
 Footprint* allocate(std::size_t room) {
   Thread* self = Thread::current();
@@ -163,7 +166,9 @@ void give_back(Footprint* footprint) {
 void attach(Task* task, Footprint* footprint) {
   HEARTH_ASSERT(!task->is(kTaskFootprint), "the task %p has a footprint already", static_cast<void*>(task));
   task->footprint = footprint;
-  task->flags |= kTaskFootprint;
+  task->data_home = placement::kUnknown;
+  task->stake = 0;
+  task->flags |= kTaskFootprint | kTaskSaysData;
 }
 
 }  // namespace
@@ -224,7 +229,7 @@ void drop_announced(Task* parent) {
 
 LoopFootprint LoopFootprint::of_pattern(Task* pattern) {
   if (HEARTH_LIKELY(!pattern->is(kTaskFootprint))) return LoopFootprint(nullptr);
-  pattern->flags &= ~kTaskFootprint;
+  pattern->flags &= ~(kTaskFootprint | kTaskSaysData);
   return LoopFootprint(pattern->footprint);
 }
 
@@ -276,6 +281,12 @@ void fetch_announced(Thread* self, const Footprint& footprint) {
         move_announced_for_task(self, bytes_from(range.begin + row * range.pitch, range.length));
     }
   }
+}
+
+void drop_decided_footprint(Task* task) {
+  // Announcements that come later are for tasks that are made later.
+  const bool needed = task->footprint->untouched || events::active() || memory::sites::on || memory::areas.any_announced();
+  if (HEARTH_LIKELY(!needed)) drop_footprint(task);
 }
 
 void drop_footprint(Task* task) {

@@ -80,6 +80,9 @@ void resolve(Footprint& footprint, placement::Need& need);
 /// The calling thread is about to run a task with this footprint: what of it waits for its next touch comes here, if it pays.
 [[gnu::cold]] void fetch_announced(Thread* self, const Footprint& footprint);
 
+/// It is decided where the task should run, which is not published yet. Its footprint goes, if nobody needs it any more: so
+/// it is memory of the thread that has made it, as a rule, and whoever runs the task touches a line less for each range.
+void drop_decided_footprint(Task* task);
 /// The task has run, here, and its footprint is not needed any more.
 void drop_footprint(Task* task);
 

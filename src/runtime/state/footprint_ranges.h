@@ -1,7 +1,7 @@
 // The byte ranges of a footprint: plain data, for those who make, read or print them (locality/footprint.h).
 //
-// Made by the creator of the task before the task is published, constant from then on but for `untouched`, `home` and
-// `stake`, which are written by whoever deals the task.
+// Made by the creator of the task before the task is published, constant from then on but for `untouched`, which
+// whoever deals the task writes.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,6 @@ struct Footprint {
       false;  // by an affinity clause or a call, which say where the task should be and nothing else
   bool marked = false;       // some of its ranges decide
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
-  placement::Location home = placement::kUnknown;  // where the task loses nothing, as the policy was asked
-  std::uint64_t stake = 0;                         // what it was foretold to lose elsewhere (ns)
   FootprintRange ranges[1];  // `count` of them
 
   /// Of the ranges that count.

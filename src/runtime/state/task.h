@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "base/cacheline.h"
+#include "placement/need.h"
 #include "runtime/state/brood.h"
 #include "runtime/state/icv.h"
 
@@ -44,6 +45,7 @@ enum TaskFlag : std::uint32_t {
   kTaskNamesDepend = 1u << 10,  // has a depend clause; told to tools
   kTaskProxy = 1u << 11,        // completed by somebody outside (kmpc proxy, target nowait)
   kTaskAnnounced = 1u << 12,    // `announced` is set
+  kTaskSaysData = 1u << 13,     // had a footprint when it was made: `data_home` and `stake` are set
   kTaskResume = 1u << 14,       // an untied task that asked to be called again for its next part (kmpc)
   kTaskTarget = 1u << 15,
   kTaskNoDiscard = 1u << 16,     // is called even when cancelled: copy constructors have run, and it alone can destroy
@@ -93,7 +95,9 @@ struct alignas(kCacheLine) Task {
   // --- third line: what most tasks never touch; valid only with the flag that is named
   DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
-  Footprint* footprint = nullptr;              // kTaskFootprint: what the clauses say that it touches
+  placement::Location data_home = placement::kUnknown;  // where it loses nothing, as the policy was asked
+  std::uint64_t stake = 0;                              // what it was foretold to lose elsewhere (ns)
+  Footprint* footprint = nullptr;  // kTaskFootprint: what the clauses say that it touches, as long as anybody asks
   Footprint* announced =
       nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
   // Frames and data of OMPT: written only while a tool is active.

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "policy/task_policy.h"
 #include "runtime/locality/dealing.h"
+#include "runtime/locality/footprint.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/task/run.h"
 #include "runtime/task/shared_queue.h"
@@ -85,6 +86,7 @@ bool is_alone_at_location(Thread* self) {
   Asking asks = asks_where(self, task);
   if (task->priority != 0) asks = Asking::no;
   if (asks == Asking::yes && deal_away(self, task, true)) return;
+  if (asks != Asking::yes) drop_decided_footprint(task);
   if ((asks == Asking::no || is_alone_at_location(self)) && runs_at_once(self, task->payload_size))
     run_task(self, task);
   else

@@ -72,7 +72,7 @@ void run_task(Thread* self, Task* task) {
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
   if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !cancelled && HEARTH_UNLIKELY(memory::areas.any_announced()))
     fetch_announced(self, *task->footprint);
-  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskFootprint)) ? ticks() : 0;
+  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskSaysData)) ? ticks() : 0;
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
@@ -82,7 +82,7 @@ void run_task(Thread* self, Task* task) {
     // Where load is weighed, a task that has run others meanwhile says nothing.
     const bool counts = !process.weighs_load || self->tasks_served == served;
     if (!cancelled && counts) note_task_time(self, task, to_ns(ticks() - begun));
-    drop_footprint(task);
+    if (task->is(kTaskFootprint)) drop_footprint(task);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
     if (cancelled) return finish_discarded(self, task);

@@ -17,7 +17,6 @@
 #include "base/object_path.h"
 #include "policy/task_policy.h"
 #include "runtime/settings/settings.h"
-#include "runtime/state/footprint_ranges.h"
 #include "runtime/state/function_hash.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
@@ -201,14 +200,14 @@ void ran(Thread* self, const Task* task, std::uint64_t ns, bool mixed) {
   if (mine == nullptr) return;
   mine->add(kRan);
   const Task* const placed = placed_task(task);
-  const bool says = placed->is(kTaskFootprint);
+  const bool says = placed->is(kTaskSaysData);
   if (!says) mine->add(kSilent);
   if (says && task->priority != 0) mine->add(kWhy + static_cast<std::size_t>(policy::Why::has_priority));
   if (!mixed) {
     mine->add(kTimed);
     mine->add(kTime, ns);
   }
-  const placement::Location home = says ? placed->footprint->home : placement::kUnknown;
+  const placement::Location home = says ? placed->data_home : placement::kUnknown;
   const placement::Location here = self->member->location.load(std::memory_order_relaxed);
   if (home == placement::kUnknown || here < 0) return;
   const std::size_t where = home == here ? kHome : kFar;
