@@ -4,7 +4,7 @@
 // Five things differ from `locality`. A task that hardly gains by a place stays in its creator's own queue, from which
 // anybody may steal at once. Nobody is asked where a task should run while its creator is what all others wait for, nor
 // about tasks that find their data in a cache where they were made ready. Where a location has more than its part, its
-// tasks go to the next best. An idle worker takes what would wait for longer than it loses elsewhere. And tasks of a
+// tasks go to the next best, or stay where the end of another task has made them ready. An idle worker takes what would wait for longer than it loses elsewhere. And tasks of a
 // construct stay where they are made when the clock shows that they lose nothing elsewhere (account.h).
 //
 // docs/results/adaptive.md says what that is worth, and on what it was tuned.
@@ -57,7 +57,10 @@ template <class Row>
   const std::uint64_t slack = kSlackTasks * load.task_time;
   if (load.wait[best] > slack) {
     add_waits(price, best, load, count, per_ns, slack);
-    best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
+    const Location next_best = price.cheapest(count, creator, here_counts, staffed, load.turn).where;
+    // Here some of its data is in a cache, and whoever is idle takes it.
+    if (load.released && next_best != best) return {kHere, Why::crowded};
+    best = next_best;
   }
   if (!here_counts) return {best, Why::dealt};
   // It is where its data is, among others who create: in its own queue it comes next, and idle workers take the oldest.
@@ -94,9 +97,11 @@ class Adaptive final : public TaskPolicy {
            (load.task_time + load.stake_here) * std::max(load.dealers, 1u) >= load.create_time * load.workers;
   }
 
-  // What was ended has touched the same data as a rule, and left it in the caches here.
-  bool asks_released(const MachineView& machine, const LoadView& load, Location here, std::uint64_t bytes) const override {
-    return is_long_enough(load) && (here < 0 || bytes > machine.cache_per_core[here]);
+  // What was ended has touched the same data as a rule, and left it in the caches here; of several predecessors the one
+  // that ends last has touched only a part.
+  bool asks_released(const MachineView& machine, const LoadView& load, const Released& task) const override {
+    const std::uint64_t part = task.of_several ? kPartOfSeveral : 1;
+    return is_long_enough(load) && (task.here < 0 || task.bytes > machine.cache_per_core[task.here] / part);
   }
 
   Location deal(const MachineView& machine, const Need& need, Location creator,

@@ -76,11 +76,19 @@ struct LoadView {
   std::uint64_t stake_here = 0;   // what those would lose elsewhere that were dealt to the creator's location
   bool believes = true;  // tasks of its construct that ran elsewhere took longer, or nobody knows: account.h
   bool tries = false;    // and to know it, this one goes where it would not
+  bool released = false;  // the end of another task has made it ready
   // Told by the policy: what the task would lose at a usual other location, and where it would lose nothing.
   std::uint64_t* stake = nullptr;
   Location* home = nullptr;
 };
 static_assert(placement::kMaxLocations <= 64);
+
+/// A task which the end of another one has made ready.
+struct Released {
+  Location here = kHere;    // where that one ran
+  std::uint64_t bytes = 0;  // that it says it touches
+  bool of_several = false;  // it has waited for others, too
+};
 
 /// What an idle worker knows of tasks that were dealt to another location.
 struct FarTasks {
@@ -125,12 +133,11 @@ class TaskPolicy {
     static_cast<void>(bytes);
     return true;
   }
-  /// The same about a task which the end of another one has made ready at `here`, where that one ran.
-  virtual bool asks_released(const MachineView& machine, const LoadView& load, Location here, std::uint64_t bytes) const {
+  /// The same about a task which the end of another one has made ready.
+  virtual bool asks_released(const MachineView& machine, const LoadView& load, const Released& task) const {
     static_cast<void>(machine);
     static_cast<void>(load);
-    static_cast<void>(here);
-    static_cast<void>(bytes);
+    static_cast<void>(task);
     return true;
   }
   /// For who explains, with what deal() was shown: why it has answered so. A policy may leave it at left or dealt.

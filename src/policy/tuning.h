@@ -75,6 +75,9 @@ inline constexpr std::uint32_t kMostTasksWaited = 16;  // and is no more than so
 // Where all memory is equally near, on pretended and emulated machines, what lies far shall count for so many times as
 // much: an emulated processor takes about so much longer for a task. Measured (results/adaptive.md).
 inline constexpr std::int32_t kSlowdownWhereNothingIsFar = 100;
+// A task with several predecessors finds its data in one core's part of a cache if it touches no more than such a part of
+// that. Measured on random programs (results/league.md).
+inline constexpr std::uint64_t kPartOfSeveral = 32;
 inline constexpr std::uint64_t kShortTaskInDeals = 16;  // a task that takes less than so many dealings is not worth one
 // Of tasks of which none has ended yet those are worth it that have so many bytes: 115 kB; from a place that is twice as far
 // away as local memory they take three times as much longer as a task must take.

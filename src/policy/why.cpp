@@ -20,6 +20,7 @@ const char* reason_text(Why why) {
     case Why::small_gain: return "the best place saves less than dealing costs";
     case Why::small_data: return "their data fits into a cache";
     case Why::here_already: return "they are made where their data is";
+    case Why::crowded: return "too many waited where their data is, and a part of it was in a cache here";
     case Why::has_priority: return "tasks with a priority go into one queue for all";
     case Why::untimed: return "no task had ended yet, so nobody knew how long they take";
     case Why::short_task: return "tasks shorter than 4.8 us";

@@ -19,6 +19,7 @@ enum class Why : std::uint8_t {
   small_gain,
   small_data,
   here_already,
+  crowded,
   // Not asked about.
   has_priority,
   untimed,

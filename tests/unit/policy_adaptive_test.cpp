@@ -230,20 +230,40 @@ TEST_F(Adaptive, NobodyIsAskedAboutTasksThatDealingTakesLongerThan) {
   load.create_time = 1;
   load.task_time = 15 * tuning::kDealNs;
   EXPECT_FALSE(adaptive.asks(machine, load, 1));
-  EXPECT_FALSE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
+  EXPECT_FALSE(adaptive.asks_released(machine, load, {.here = 0, .bytes = UINT64_MAX}));
   load.stake_here = tuning::kDealNs;
   EXPECT_TRUE(adaptive.asks(machine, load, 1)) << "elsewhere they would take longer";
-  EXPECT_TRUE(adaptive.asks_released(machine, load, 0, UINT64_MAX));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, {.here = 0, .bytes = UINT64_MAX}));
+}
+
+// The next best place has neither its data nor its cache.
+TEST_F(Adaptive, AReleasedTaskGoesToItsDataOrStays) {
+  const Need need = at(3);
+  load.released = true;
+  EXPECT_EQ(deal(need, 0), 3);
+  wait[3] = 100 * kTask;
+  EXPECT_EQ(deal(need, 0), kHere);
+  EXPECT_EQ(adaptive.why(machine, need, 0, load), Why::crowded);
+  load.released = false;
+  const Location next_best = deal(need, placement::kUnknown);
+  EXPECT_NE(next_best, 3);
+  EXPECT_GE(next_best, 0) << "what is created there has left nothing in a cache";
 }
 
 TEST_F(Adaptive, WhatEndsATaskKeepsWhatFollowsItInItsCache) {
   const std::vector<std::uint64_t> cache(8, 1 << 20);
   machine.cache_per_core = cache.data();
-  EXPECT_FALSE(adaptive.asks_released(machine, load, 3, machine.cache_per_core[3]));
-  EXPECT_TRUE(adaptive.asks_released(machine, load, 3, machine.cache_per_core[3] + 1));
-  EXPECT_TRUE(adaptive.asks_released(machine, load, placement::kUnknown, 1)) << "nobody knows whose cache that is";
+  EXPECT_FALSE(adaptive.asks_released(machine, load, {.here = 3, .bytes = cache[3]}));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, {.here = 3, .bytes = cache[3] + 1}));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, {.here = placement::kUnknown, .bytes = 1}))
+      << "nobody knows whose cache that is";
+  const std::uint64_t part = cache[3] / tuning::kPartOfSeveral;
+  EXPECT_FALSE(adaptive.asks_released(machine, load, {.here = 3, .bytes = part, .of_several = true}));
+  EXPECT_TRUE(adaptive.asks_released(machine, load, {.here = 3, .bytes = part + 1, .of_several = true}))
+      << "the rest is where the others ended";
   load.task_time = 0;
-  EXPECT_FALSE(adaptive.asks_released(machine, load, 3, UINT64_MAX)) << "nobody knows how long they take";
+  EXPECT_FALSE(adaptive.asks_released(machine, load, {.here = 3, .bytes = UINT64_MAX}))
+      << "nobody knows how long they take";
 }
 
 TEST_F(Adaptive, OnlyLocationsWithMembersGetTasks) {

@@ -63,6 +63,10 @@ policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now) {
   return load;
 }
 
+policy::Released as_released(const Task* task, Location here) {
+  return {.here = here, .bytes = task->footprint->bytes(), .of_several = task->is(kTaskAfterSeveral)};
+}
+
 namespace {
 
 policy::Asking asking(Thread* self, const Task* task, bool wanted) {
@@ -81,7 +85,7 @@ policy::Asking asks_where_made(Thread* self, const Task* task) {
 bool asks_where_freed(Thread* self, const Task* task) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
   const policy::LoadView load = load_at(self, here, counter_ns());
-  const bool wanted = process.policy->asks_released(machine_view(), load, here, task->footprint->bytes());
+  const bool wanted = process.policy->asks_released(machine_view(), load, as_released(task, here));
   return asking(self, task, wanted) == policy::Asking::yes;
 }
 
@@ -100,6 +104,7 @@ Location deal(Thread* self, Task* task, bool created) {
   policy::LoadView load;
   load.staffed = all.staffed.load(std::memory_order_relaxed);
   load.turn = self->member->turn++;
+  load.released = !created;
   const policy::MachineView& view = footprint.stated ? machine.stated : machine.view;
   const Location here = self->member->location.load(std::memory_order_relaxed);
   Waits waits;

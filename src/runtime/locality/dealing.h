@@ -24,6 +24,9 @@ policy::FarTasks far_tasks(const TeamLocality& all, const policy::DealingNow& no
 /// TeamLocality. `created`: it is ready as its creator makes it, and not because a task has ended.
 Location deal(Thread* self, Task* task, bool created);
 
+/// What the policy is shown of a task with a footprint that has become ready since another one has ended at `here`.
+policy::Released as_released(const Task* task, Location here);
+
 /// What the policy is shown of a location's load at that time (counter_ns()), but for where tasks would wait.
 policy::LoadView load_at(const Thread* self, Location here, std::uint64_t now);
 

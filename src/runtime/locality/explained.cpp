@@ -40,7 +40,7 @@ bool told_asks_where_released(Thread* self, const Task* task) {
   if (asks) return true;
   const policy::LoadView load = load_of(self);
   const Location here = self->member->location.load(std::memory_order_relaxed);
-  const bool wanted = process.policy->asks_released(machine_view(), load, here, task->footprint->bytes());
+  const bool wanted = process.policy->asks_released(machine_view(), load, as_released(task, here));
   explain::not_asked(self, task, wanted ? why_account(task) : process.policy->why_not_asked(load, true));
   return false;
 }

@@ -53,6 +53,7 @@ enum TaskFlag : std::uint32_t {
   kTaskOwnsIcvs = 1u << 18,      // `icvs` is this task's own block
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
   kTaskRange = 1u << 22,  // the runtime's own, which runs tasks of a taskloop; `data` begins with their function
+  kTaskAfterSeveral = 1u << 24,  // when it was made, more than one predecessor had not finished
   // Set only while a tool is active, or tasks are explained.
   kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
   kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup

@@ -50,6 +50,7 @@ struct Edges {
   bool close() {
     if (count == 0) return true;
     const std::int32_t taken = DependNode::kCreator - count;
+    if (count > 1 && sink->task != nullptr) sink->task->flags |= kTaskAfterSeveral;
     // Acquire pairs with the release in release_dependences().
     const std::int32_t before = sink->waiting_for.fetch_sub(taken, std::memory_order_acq_rel);
     HEARTH_ASSERT(before >= taken, "of %d predecessors %d have finished", count, DependNode::kCreator - before);

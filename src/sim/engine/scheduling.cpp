@@ -31,7 +31,9 @@ policy::Asking Simulation::asks_created(Worker& worker, TaskIndex task) {
 bool Simulation::asks_released(Worker& worker, TaskIndex task) {
   if (!may_deal(task)) return false;
   if (!weighs_load_) return true;
-  const bool wanted = policy_.asks_released(view_, load_for(worker), worker.location, declared_bytes(task));
+  const policy::Released released{
+      .here = worker.location, .bytes = declared_bytes(task), .of_several = (flags_[task] & kAfterSeveral) != 0};
+  const bool wanted = policy_.asks_released(view_, load_for(worker), released);
   return asking(worker, task, wanted) == Asking::yes;
 }
 
@@ -92,6 +94,7 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
   policy::LoadView load = load_for(worker);
   ++worker.turn;
   Foretold foretold;
+  load.released = !created;
   load.stake = &foretold.stake;
   load.home = &foretold.home;
   if (weighs_load_) {

@@ -251,6 +251,7 @@ bool Simulation::created(WorkerIndex index) {
   flags_[child] |= kCreated;
   move_task_data(index, child, true);
   const bool ready = pending_[child] == 0;
+  if (pending_[child] > 1) flags_[child] |= kAfterSeveral;
   if (ready) {
     if (weighs_load_ && may_deal(child)) {
       worker.creation.created(ns(now_), worker.served);

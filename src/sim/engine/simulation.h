@@ -46,15 +46,16 @@ class Simulation {
   static constexpr Time kSpin = 1000 * tuning::kSpinNs;
   static constexpr Time kNap = 1000 * tuning::kNapNs;
 
-  enum Flag : std::uint8_t {
-    kFootprint = 1,    // it declares what it touches
-    kNamesDepend = 2,  // that, or it has predecessors
-    kCreated = 4,      // it is there; whoever makes it ready queues it
-    kUndeferred = 8,   // its maker waits for its predecessors, to run it
-    kAwaited = 16,     // its body has met a wait that was not over
-    kEnded = 32,       // its body has
-    kIntense = 64,     // it has marked some of what it declares
-    kStated = 128,     // it has stated some of that itself
+  enum Flag : std::uint16_t {
+    kFootprint = 1,       // it declares what it touches
+    kNamesDepend = 2,     // that, or it has predecessors
+    kCreated = 4,         // it is there; whoever makes it ready queues it
+    kUndeferred = 8,      // its maker waits for its predecessors, to run it
+    kAwaited = 16,        // its body has met a wait that was not over
+    kEnded = 32,          // its body has
+    kIntense = 64,        // it has marked some of what it declares
+    kStated = 128,        // it has stated some of that itself
+    kAfterSeveral = 256,  // when it was made, more than one predecessor had not ended
   };
 
   enum class Wait : std::uint8_t { none, children, descendants, predecessors };
@@ -286,7 +287,7 @@ class Simulation {
   std::vector<std::uint32_t> pending_;     // predecessors that have not ended
   std::vector<std::uint32_t> unfinished_;  // children
   std::vector<std::uint32_t> incomplete_;  // children of which some descendant, or they themselves, run yet
-  std::vector<std::uint8_t> flags_;
+  std::vector<std::uint16_t> flags_;
   struct Foretold {
     Location home = policy::kHere;  // of tasks that were asked about
     std::uint64_t stake = 0;
