@@ -1,0 +1,16 @@
+// `hearth report`: what happened in a recorded run, as one page for a browser, or its first screen as text.
+#pragma once
+
+#include <string>
+
+namespace hearth::cli {
+
+struct ReportRequest {
+  std::string file;
+  bool text = false;
+  bool json = false;
+};
+/// The exit status; what is wrong has been said.
+int report_main(const ReportRequest& request);
+
+}  // namespace hearth::cli

@@ -1,0 +1,225 @@
+// See costs.h.
+#include "report/costs.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/words.h"
+
+namespace hearth::report {
+namespace {
+
+constexpr std::size_t kMostCosts = 3, kMostChanges = 6;
+constexpr double kMatters = 0.005;   // of thread time: less is not worth a line among the costs
+constexpr double kWorthWhile = 0.05;  // of thread time: less is not worth a change to a program
+constexpr double kRemoteMatters = 0.1;  // of the bytes
+constexpr double kFineGrain = 0.2;   // creating a task takes more than this part of its work
+constexpr double kUneven = 1.2;      // the slowest thread's part / the mean
+
+struct WaitWord {
+  std::string_view kind, words;
+};
+constexpr std::array kWaitWords{
+    WaitWord{"barrier", "at the barrier"},
+    WaitWord{"implicit-barrier", "at the end of the construct"},
+    WaitWord{"runtime-barrier", "at a barrier of the runtime"},
+    WaitWord{"loop-end", "at the end of the construct"},
+    WaitWord{"region-end", "at the end of the parallel region"},
+    WaitWord{"league-end", "at the end of the teams region"},
+    WaitWord{"taskwait", "in the taskwait"},
+    WaitWord{"taskgroup", "at the end of the taskgroup"},
+    WaitWord{"reduction", "in the reduction"},
+    WaitWord{"lock", "for the lock taken"},
+    WaitWord{"test-lock", "for the lock tested"},
+    WaitWord{"nest-lock", "for the nested lock taken"},
+    WaitWord{"test-nest-lock", "for the nested lock tested"},
+    WaitWord{"critical", "for the critical section"},
+    WaitWord{"atomic", "for the atomic update"},
+    WaitWord{"ordered", "for the turn in the ordered region"},
+};
+
+bool is_mutual(std::string_view kind) {
+  return kind == "critical" || kind == "atomic" || kind.find("lock") != std::string_view::npos;
+}
+
+bool is_explicit(const ConstructName& name) { return name.kind != "initial" && name.kind != "implicit"; }
+
+const ConstructName& name_of(const Run& run, const ConstructFigures& figures) {
+  return run.constructs[static_cast<std::size_t>(figures.construct)];
+}
+
+std::string where_of(const ConstructName& name) { return name.line > 0 ? name.name : std::string(); }
+
+std::string work_words(const ConstructName& name) {
+  if (name.kind == "initial") return "Serial parts of the program, on the initial thread";
+  if (name.kind == "implicit") return fmt::format("The body of the parallel region at {}", name.name);
+  return fmt::format("Tasks of {}", name.name);
+}
+
+void add_waits(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
+  for (const WaitFigures& wait : figures.waits) {
+    const WaitPlace& place = run.places[static_cast<std::size_t>(wait.place)];
+    costs.push_back({fmt::format("Waiting {}", wait_words(place)),
+                     fmt::format("{}; the longest lasts {}.", counted(wait.waits, "wait"), time_text(wait.longest)),
+                     figures.share(wait.idle), "waiting"});
+  }
+}
+
+void add_creating(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
+  for (const ConstructFigures& construct : figures.constructs) {
+    if (construct.creation == 0 || construct.tasks == 0) continue;
+    costs.push_back({fmt::format("Creating the tasks of {}", name_of(run, construct).name),
+                     fmt::format("{}, {} each; such a task works for {}.", counted(construct.tasks, "task"),
+                                 time_text(construct.creation / construct.tasks),
+                                 time_text(construct.work / construct.tasks)),
+                     figures.share(construct.creation), "constructs"});
+  }
+}
+
+void add_outside(const Figures& figures, std::vector<Cost>& costs) {
+  costs.push_back({"Threads outside of parallel regions",
+                   fmt::format("They have no task while other threads run: before their first region, between regions and "
+                               "after their last: {} of {} of thread time.",
+                               time_text(figures.time.outside), time_text(figures.thread_time())),
+                   figures.share(figures.time.outside), "threads"});
+}
+
+void fill_with_work(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
+  for (const ConstructFigures& construct : figures.constructs) {
+    if (costs.size() >= kMostCosts || figures.share(construct.work) < kMatters) return;
+    costs.push_back({fmt::format("{} (work)", work_words(name_of(run, construct))),
+                     fmt::format("{} on {}; the busiest thread has {} times the mean.", counted(construct.tasks, "task"),
+                                 counted(construct.threads, "thread"), decimal(construct.imbalance)),
+                     figures.share(construct.work), "constructs"});
+  }
+}
+
+/// A construct whose tasks are small beside what it costs to make one.
+void advise_grain(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  for (const ConstructFigures& construct : figures.constructs) {
+    const ConstructName& name = name_of(run, construct);
+    if (!is_explicit(name) || figures.share(construct.creation) < kWorthWhile) continue;
+    if (static_cast<double>(construct.creation) < kFineGrain * static_cast<double>(construct.work)) continue;
+    changes.push_back({fmt::format("Let a task do more: {} of work cost {} to create.",
+                                   time_text(construct.work / construct.tasks),
+                                   time_text(construct.creation / construct.tasks)),
+                       where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
+                       fmt::format("It concerns the {} of thread time that creating takes.",
+                                   share_text(figures.share(construct.creation)))});
+  }
+}
+
+void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  for (const WaitFigures& wait : figures.waits) {
+    const double share = figures.share(wait.idle);
+    if (share < kWorthWhile) return;
+    const WaitPlace& place = run.places[static_cast<std::size_t>(wait.place)];
+    const std::string gain = fmt::format("It concerns {} of thread time.", share_text(share));
+    if (is_mutual(place.kind)) {
+      changes.push_back({"Threads queue here: do less inside, or let each thread have its own copy.", place.name,
+                         "reduction(...), atomic, or several locks", gain});
+      continue;
+    }
+    for (const LoopFigures& loop : figures.loops) {
+      if (loop.name != place.name || loop.imbalance < kUneven || loop.kind.starts_with("single")) continue;
+      const bool is_static = loop.kind == "static";
+      changes.push_back({fmt::format("The loop is uneven: its busiest thread has {} times the mean.", decimal(loop.imbalance)),
+                         loop.name, is_static ? "schedule(dynamic) or schedule(guided)" : "a smaller chunk, or taskloop", gain});
+      break;
+    }
+  }
+}
+
+/// Tasks wait to be made by one thread.
+void advise_creator(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  for (const ThreadFigures& thread : figures.threads) {
+    const double of_its_time = figures.length() > 0 ? static_cast<double>(thread.time.creating) / static_cast<double>(figures.length()) : 0;
+    if (of_its_time < 0.3 || thread.time.creating < figures.time.creating * 9 / 10 || figures.threads.size() < 2) continue;
+    if (figures.share(figures.time.waiting) < kWorthWhile) continue;
+    const auto busiest = std::max_element(figures.constructs.begin(), figures.constructs.end(),
+                                          [](const auto& a, const auto& b) { return a.creation < b.creation; });
+    changes.push_back({fmt::format("One thread creates nearly all tasks, {} of its time, while others wait for them: let several "
+                                   "threads create.",
+                                   share_text(of_its_time)),
+                       where_of(name_of(run, *busiest)), "a parallel loop or a task around the creating loop; taskloop",
+                       fmt::format("It concerns part of the {} of thread time that is waiting.",
+                                   share_text(figures.share(figures.time.waiting)))});
+    return;
+  }
+}
+
+void advise_serial(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  for (const ConstructFigures& construct : figures.constructs) {
+    if (name_of(run, construct).kind != "initial" || figures.length() == 0) continue;
+    const double part = static_cast<double>(construct.work) / static_cast<double>(figures.length());
+    if (part < kFineGrain || figures.threads.size() < 2 || figures.share(figures.time.outside) < kWorthWhile) continue;
+    changes.push_back({fmt::format("The initial thread works alone for {} ({} of the run): run more of that in parallel.",
+                                   time_text(construct.work), share_text(part)),
+                       "", "parallel for, sections or tasks",
+                       fmt::format("It concerns the {} of thread time that is outside of regions.",
+                                   share_text(figures.share(figures.time.outside)))});
+  }
+}
+
+void advise_footprints(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  if (run.nodes < 2 || figures.explicit_tasks == 0) return;
+  for (const ConstructFigures& construct : figures.constructs) {
+    const ConstructName& name = name_of(run, construct);
+    if (!is_explicit(name) || construct.declared > 0 || figures.share(construct.work) < kWorthWhile) continue;
+    changes.push_back({"Say what these tasks touch, so that they can run where it is.", where_of(name),
+                       "depend(...) or affinity(...) with the arrays",
+                       fmt::format("It concerns {} of thread time. What is won depends on the machine: not simulated.",
+                                   share_text(figures.share(construct.work)))});
+  }
+}
+
+void advise_memory(const Advice& advice, std::vector<Change>& changes) {
+  for (const Advice::Allocation& allocation : advice.allocations) {
+    changes.push_back({fmt::format("Distribute the {} of this allocation \"{}\": {}", bytes_text(allocation.bytes),
+                                   allocation.distribution, allocation.why),
+                       allocation.name, allocation.call, advice.gain.empty() ? "Not simulated: " + advice.command : advice.gain});
+  }
+}
+
+}  // namespace
+
+std::string wait_words(const WaitPlace& place) {
+  const auto word = std::find_if(kWaitWords.begin(), kWaitWords.end(),
+                                 [&](const WaitWord& w) { return w.kind == place.kind; });
+  const std::string words = word == kWaitWords.end() ? "(" + place.kind + ")" : std::string(word->words);
+  return place.name.empty() ? words : fmt::format("{} at {}", words, place.name);
+}
+
+std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Locality& locality) {
+  std::vector<Cost> costs;
+  add_waits(run, figures, costs);
+  add_creating(run, figures, costs);
+  add_outside(figures, costs);
+  if (locality.known && locality.remote_share() >= kRemoteMatters)
+    costs.push_back({"Work on data that is not on the node of its task",
+                     fmt::format("{} of the bytes that tasks touch are on another node. The share is that of the threads' work.",
+                                 share_text(locality.remote_share())),
+                     figures.share(figures.time.work) * locality.remote_share(), "locality"});
+  std::erase_if(costs, [](const Cost& cost) { return cost.share < kMatters; });
+  std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.share > b.share; });
+  if (costs.size() > kMostCosts) costs.resize(kMostCosts);
+  fill_with_work(run, figures, costs);
+  return costs;
+}
+
+std::vector<Change> changes_of(const Run& run, const Figures& figures, const Advice& advice) {
+  std::vector<Change> changes;
+  advise_memory(advice, changes);
+  advise_waits(run, figures, changes);
+  advise_creator(run, figures, changes);
+  advise_grain(run, figures, changes);
+  advise_serial(run, figures, changes);
+  advise_footprints(run, figures, changes);
+  if (changes.size() > kMostChanges) changes.resize(kMostChanges);
+  return changes;
+}
+
+}  // namespace hearth::report

@@ -1,0 +1,121 @@
+// See data.h.
+#include "report/data.h"
+
+#include "report/costs.h"
+#include "report/json_text.h"
+
+namespace hearth::report {
+namespace {
+
+void put_time(JsonText& to, const TimeShares& time) {
+  to.member("work_ns", time.work).member("creating_ns", time.creating).member("waiting_ns", time.waiting);
+  to.member("outside_ns", time.outside);
+}
+
+void put_screen(JsonText& to, const FirstScreen& screen) {
+  to.key("answers").open_array();
+  for (const Answer& a : screen.answers)
+    to.open_object().member("question", a.question).member("figure", a.figure).member("sentence", a.sentence).close_object();
+  to.close_array().key("costs").open_array();
+  for (const Cost& c : screen.costs)
+    to.open_object().member("what", c.what).member("detail", c.detail).member("share", c.share).member("part", c.part).close_object();
+  to.close_array().key("changes").open_array();
+  for (const Change& c : screen.changes)
+    to.open_object().member("what", c.what).member("where", c.where).member("how", c.how).member("gain", c.gain).close_object();
+  to.close_array().values("lacks", screen.lacks);
+}
+
+void put_run(JsonText& to, const Run& run, const Figures& figures) {
+  to.key("run").open_object();
+  to.member("command", run.command).member("runtime", run.runtime).member("hearth", run.hearth);
+  to.member("schema", run.schema).member("recorded_ns", run.recorded_ns).member("nodes", run.nodes);
+  to.member("begin_ns", figures.begin).member("end_ns", figures.end).member("length_ns", figures.length());
+  to.member("thread_time_ns", figures.thread_time()).member("parallelism", figures.average_parallelism());
+  to.member("explicit_tasks", figures.explicit_tasks).member("regions", run.regions);
+  to.member("counters", run.counters).member("declares", !run.declared.empty());
+  put_time(to, figures.time);
+  to.key("processes").open_array();
+  for (const Process& p : run.processes)
+    to.open_object().member("pid", p.pid).member("host", p.host).member("command", p.command).member("complete", p.complete).close_object();
+  to.close_array().close_object();
+}
+
+void put_threads(JsonText& to, const Run& run, const Figures& figures) {
+  to.key("threads").open_array();
+  for (const ThreadFigures& figure : figures.threads) {
+    const Thread& thread = run.threads[static_cast<std::size_t>(figure.thread)];
+    to.open_object().member("id", figure.thread).member("process", thread.process).member("number", thread.number);
+    to.member("type", thread.type).member("node", figure.node).member("tasks", figure.tasks);
+    put_time(to, figure.time);
+    to.close_object();
+  }
+  to.close_array();
+}
+
+void put_constructs(JsonText& to, const Run& run, const Figures& figures) {
+  to.key("constructs").open_array();
+  for (const ConstructFigures& c : figures.constructs) {
+    const ConstructName& name = run.constructs[static_cast<std::size_t>(c.construct)];
+    to.open_object().member("id", c.construct).member("name", name.name).member("kind", name.kind);
+    to.member("function", name.function).member("file", name.file).member("line", name.line).member("tasks", c.tasks);
+    to.member("work_ns", c.work).member("least_ns", c.least).member("most_ns", c.most).member("wait_ns", c.wait);
+    to.member("create_ns", c.create).member("creation_ns", c.creation).member("delays", c.delays).member("delay_ns", c.delay);
+    to.member("declared_bytes", c.declared).member("threads", c.threads).member("imbalance", c.imbalance).close_object();
+  }
+  to.close_array();
+}
+
+void put_waits(JsonText& to, const Run& run, const Figures& figures) {
+  to.key("waits").open_array();
+  for (const WaitFigures& w : figures.waits) {
+    const WaitPlace& place = run.places[static_cast<std::size_t>(w.place)];
+    to.open_object().member("id", w.place).member("kind", place.kind).member("name", place.name).member("words", wait_words(place));
+    to.member("waits", w.waits).member("ns", w.time).member("idle_ns", w.idle).member("longest_ns", w.longest).close_object();
+  }
+  to.close_array().key("loops").open_array();
+  for (const LoopFigures& l : figures.loops)
+    to.open_object().member("kind", l.kind).member("name", l.name).member("times", l.times).member("iterations", l.iterations)
+        .member("ns", l.time).member("imbalance", l.imbalance).close_object();
+  to.close_array();
+}
+
+void put_memory(JsonText& to, const Run& run, const Locality& locality) {
+  to.key("allocations").open_array();
+  for (const Allocation& a : run.allocations)
+    to.open_object().member("id", a.id).member("name", a.site).member("bytes", a.bytes).member("thread", a.thread)
+        .member("allocated_ns", a.when).close_object();
+  to.close_array().key("moves").open_array();
+  for (const Move& m : run.moves)
+    to.open_object().member("ns", m.when).member("thread", m.thread).member("what", m.what).member("why", m.why)
+        .member("count", m.count).member("location", m.location).close_object();
+  to.close_array().key("locality").open_object().member("known", locality.known).member("why_unknown", locality.why_unknown);
+  to.member("nodes", locality.nodes).member("bytes", locality.all).member("remote_bytes", locality.remote);
+  to.values("matrix", locality.bytes).close_object();
+}
+
+}  // namespace
+
+std::string read_subject(const std::string& path, Subject& out) {
+  if (std::string wrong = read_run(path, out.run); !wrong.empty()) return wrong;
+  out.figures = figures_of(out.run);
+  out.locality = locality_of(out.run);
+  out.screen = first_screen(out.run, out.figures, out.locality, out.advice);
+  return {};
+}
+
+std::string data_json(const Subject& subject) {
+  JsonText to;
+  to.open_object().member("title", subject.screen.title).member("facts", subject.screen.facts);
+  put_screen(to, subject.screen);
+  put_run(to, subject.run, subject.figures);
+  put_threads(to, subject.run, subject.figures);
+  put_constructs(to, subject.run, subject.figures);
+  put_waits(to, subject.run, subject.figures);
+  put_memory(to, subject.run, subject.locality);
+  to.key("parallelism").open_object().values("running", subject.figures.parallelism.running);
+  to.values("available", subject.figures.parallelism.available).close_object();
+  to.close_object();
+  return to.text();
+}
+
+}  // namespace hearth::report

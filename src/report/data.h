@@ -1,0 +1,26 @@
+// All that the report knows of a run, but the timeline, as JSON: what `hearth report --json` prints and the page shows.
+// docs/reference/report-data.md describes it. Pure.
+#pragma once
+
+#include <string>
+
+#include "report/first_screen.h"
+
+namespace hearth::report {
+
+/// What the report is made from.
+struct Subject {
+  Run run;
+  Figures figures;
+  Locality locality;
+  Advice advice;
+  FirstScreen screen;
+};
+
+/// Empty, or what is wrong with the file.
+std::string read_subject(const std::string& path, Subject& out);
+
+/// One object, on one line.
+std::string data_json(const Subject& subject);
+
+}  // namespace hearth::report

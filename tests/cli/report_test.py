@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""`hearth report`: every number of a real run against SQL on its recording, as text and as JSON; bad files; hostile names."""
+import json
+import shutil
+import sqlite3
+import sys
+import unittest
+
+from common import Workshop, hearth
+
+SHOP = Workshop()
+PROGRAM = r"""
+#include <stdio.h>
+enum { N = 64, LENGTH = 2048 };
+static double x[N][LENGTH];
+static int fib(int n) {
+  if (n < 2) return n;
+  int a, b;
+#pragma omp task shared(a)
+  a = fib(n - 1);
+#pragma omp task shared(b)
+  b = fib(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+int main(void) {
+  int r = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    r = fib(10);
+    for (int i = 0; i < N; i++) {
+#pragma omp task depend(inout : x[i])
+      for (int k = 0; k < LENGTH; k++) x[i][k] += k;
+    }
+  }
+#pragma omp parallel for schedule(dynamic, 16)
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < LENGTH * i / 8; k++) x[i][k % LENGTH] += 1;
+  printf("%d\n", r);
+  return 0;
+}
+"""
+
+
+def tearDownModule():
+    SHOP.close()
+
+
+def recording():
+    if not hasattr(recording, "path"):
+        program = SHOP.compile("app", PROGRAM, "-fopenmp", "-g")
+        recording.path = SHOP.folder / "app.db"
+        done = hearth("record", "-o", recording.path, "--", program, env={"OMP_NUM_THREADS": "3"})
+        assert done.returncode == 0, done.stderr
+    return recording.path
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.file = sqlite3.connect(recording())
+        done = hearth("report", "--json", recording())
+        assert done.returncode == 0, done.stderr
+        cls.data = json.loads(done.stdout)
+
+    def one(self, sql, *values):
+        return self.file.execute(sql, values).fetchone()[0]
+
+    def test_the_run_as_a_whole(self):
+        run = self.data["run"]
+        self.assertEqual(run["length_ns"], self.one("SELECT max(end_ns) - min(begin_ns) FROM span"))
+        self.assertEqual(run["work_ns"], self.one("SELECT sum(work_ns) FROM task"))
+        self.assertEqual(run["creating_ns"], self.one("SELECT sum(create_ns) FROM task"))
+        self.assertEqual(run["waiting_ns"], self.one("SELECT sum(wait_ns) FROM task"))
+        threads = self.one("SELECT count(DISTINCT thread) FROM span")
+        self.assertEqual(len(self.data["threads"]), threads)
+        self.assertEqual(run["thread_time_ns"], threads * run["length_ns"])
+        parts = [run[part] for part in ("work_ns", "creating_ns", "waiting_ns", "outside_ns")]
+        self.assertEqual(sum(parts), run["thread_time_ns"])
+        self.assertAlmostEqual(run["parallelism"], run["work_ns"] / run["length_ns"], places=4)
+        self.assertEqual(run["explicit_tasks"], self.one("SELECT count(*) FROM task WHERE kind NOT IN ('initial', 'implicit')"))
+        self.assertEqual(run["regions"], self.one("SELECT count(*) FROM region"))
+
+    def test_threads(self):
+        for thread in self.data["threads"]:
+            in_spans = self.one("SELECT sum(end_ns - begin_ns) FROM span WHERE thread = ?", thread["id"])
+            self.assertEqual(thread["outside_ns"], self.data["run"]["length_ns"] - in_spans)
+            parts = thread["work_ns"] + thread["creating_ns"] + thread["waiting_ns"]
+            self.assertAlmostEqual(parts, in_spans, delta=2)
+            self.assertEqual(thread["tasks"], self.one(
+                "SELECT count(*) FROM task WHERE thread = ? AND kind NOT IN ('initial', 'implicit')", thread["id"]))
+
+    def test_constructs_are_those_of_the_view(self):
+        rows = self.file.execute("SELECT construct, kind, tasks, work_ns, least_ns, most_ns, wait_ns, create_ns "
+                                 "FROM work_by_construct").fetchall()
+        shown = [(c["name"], c["kind"], c["tasks"], c["work_ns"], c["least_ns"], c["most_ns"], c["wait_ns"], c["create_ns"])
+                 for c in self.data["constructs"]]
+        self.assertEqual(sorted(shown), sorted(rows))
+        works = [c["work_ns"] for c in self.data["constructs"]]
+        self.assertEqual(works, sorted(works, reverse=True))
+        for construct in self.data["constructs"]:
+            self.assertEqual(construct["declared_bytes"], self.one(
+                "SELECT coalesce(sum(f.length * f.rows), 0) FROM footprint f JOIN task t ON t.id = f.task "
+                "LEFT JOIN code c ON c.id = t.code WHERE coalesce(c.name, t.kind) = ? AND t.kind = ?",
+                construct["name"], construct["kind"]))
+
+    def test_waits_add_up_to_the_time_that_tasks_wait(self):
+        self.assertEqual(sum(w["idle_ns"] for w in self.data["waits"]), self.one("SELECT sum(idle_ns) FROM wait"))
+        for wait in self.data["waits"]:
+            self.assertEqual(wait["waits"], self.one(
+                "SELECT count(*) FROM wait w LEFT JOIN code c ON c.id = w.code LEFT JOIN task t ON t.id = w.task "
+                "LEFT JOIN code tc ON tc.id = t.code WHERE w.kind = ? AND coalesce(c.name, tc.name, t.kind) = ?",
+                wait["kind"], wait["name"]), wait)
+
+    def test_parallelism_over_time_has_the_area_of_its_tasks(self):
+        run, curves = self.data["run"], self.data["parallelism"]
+        width = run["length_ns"] / len(curves["running"])
+        self.assertAlmostEqual(sum(curves["running"]) * width / (run["work_ns"] + run["creating_ns"]), 1, places=2)
+        ready = """WITH late AS (SELECT e.task, max(p.end_ns) AS ns FROM edge e JOIN task p ON p.id = e.predecessor GROUP BY 1)
+                   SELECT sum(t.end_ns - max(t.created_ns, coalesce(l.ns, 0))) FROM task t LEFT JOIN late l ON l.task = t.id
+                   WHERE t.kind NOT IN ('initial', 'implicit')"""
+        self.assertAlmostEqual(sum(curves["available"]) * width / self.one(ready), 1, places=3)
+
+    def test_loops_have_their_place_and_iterations(self):
+        loops = [loop for loop in self.data["loops"] if loop["kind"] == "dynamic"]
+        self.assertEqual(len(loops), 1)
+        self.assertEqual(loops[0]["name"], self.one(
+            "SELECT coalesce(c.name, r.name) FROM loop l LEFT JOIN code c ON c.id = l.code LEFT JOIN task t ON t.id = l.task "
+            "LEFT JOIN code r ON r.id = t.code WHERE l.kind = 'dynamic'"))
+        self.assertEqual(loops[0]["iterations"], self.one("SELECT sum(iterations) FROM loop WHERE kind = 'dynamic'"))
+        self.assertEqual(loops[0]["ns"], self.one("SELECT sum(end_ns - begin_ns) FROM loop WHERE kind = 'dynamic'"))
+
+
+class Text(unittest.TestCase):
+    def test_the_first_screen_has_the_same_numbers(self):
+        data = json.loads(hearth("report", "--json", recording()).stdout)
+        done = hearth("report", "--text", recording())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = " ".join(done.stdout.split())
+        for answer in data["answers"]:
+            self.assertIn(answer["figure"], text)
+            self.assertIn(" ".join(answer["sentence"].split()), text)
+        self.assertEqual(len(data["costs"]), 3)
+        for cost in data["costs"]:
+            self.assertIn(cost["what"], text)
+        for change in data["changes"]:
+            self.assertIn(change["how"], text)
+        self.assertNotIn("faster", text)
+
+    def test_lines_are_as_long_as_the_terminal(self):
+        for columns in ("40", "80"):
+            done = hearth("report", "--text", recording(), env={"COLUMNS": columns})
+            longest = max(len(line) for line in done.stdout.splitlines() if " " in line.strip())
+            self.assertLessEqual(longest, int(columns) + 12, columns)  # a question and its figure stay on one line
+
+    def test_names_do_no_harm(self):
+        path = SHOP.folder / "hostile.db"
+        shutil.copy(recording(), path)
+        with sqlite3.connect(path) as file:
+            file.execute("UPDATE code SET name = '</script><img onerror=alert(1)>' || char(27) || '[2J'")
+            file.execute("UPDATE meta SET value = char(27) || ']0;title' WHERE key = 'command'")
+        file.close()
+        done = hearth("report", "--text", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("\x1b", done.stdout)
+        done = hearth("report", "--json", path)
+        self.assertNotIn("<", done.stdout)
+        self.assertTrue(any("</script>" in c["name"] for c in json.loads(done.stdout)["constructs"]))
+
+
+class Arguments(unittest.TestCase):
+    def refused(self, *arguments):
+        done = hearth("report", *arguments)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def test_what_is_no_recording_is_named(self):
+        self.assertIn("No such file", self.refused("--text", SHOP.folder / "none.db"))
+        text = SHOP.folder / "text.db"
+        text.write_text("not a recording")
+        self.assertIn("is no recording", self.refused("--text", text))
+        cut = SHOP.folder / "cut.db"
+        cut.write_bytes(recording().read_bytes()[:-5000])
+        self.assertIn("was cut", self.refused("--text", cut))
+        self.refused()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
