@@ -15,12 +15,11 @@ void register_report(CLI::App& app) {
   const auto request = std::make_shared<ReportRequest>();
   CLI::App* report = app.add_subcommand("report", "Show what happened in a recorded run");
   report->add_option("file", request->file, "A recording of hearth record")->required()->type_name("FILE");
+  report->add_option("-o,--output", request->output, "Write the page to this file (default: the recording's name and .html)")
+      ->type_name("FILE.html");
   report->add_flag("--text", request->text, "Print the first screen in the terminal");
   report->add_flag("--json", request->json, "Print all figures as JSON");
-  report->callback([request] {
-    if (!request->text && !request->json) throw CLI::RequiredError("--text or --json");
-    end_with(report_main(*request));
-  });
+  report->callback([request] { end_with(report_main(*request)); });
 }
 
 void register_export(CLI::App& app) {

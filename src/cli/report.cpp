@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "report/data.h"
+#include "report/page.h"
+#include "report/words.h"
 
 namespace hearth::cli {
 namespace {
@@ -22,10 +24,18 @@ std::size_t text_width() {
 }  // namespace
 
 int report_main(const ReportRequest& request) {
+  const bool page_alone = request.output.empty() && !request.text && !request.json;
+  const std::string output = page_alone ? std::filesystem::path(request.file).replace_extension(".html").string() : request.output;
+  if (would_destroy(output, request.file)) return kExitUsage;
   report::Subject subject;
   if (const std::string wrong = report::read_subject(request.file, subject); !wrong.empty()) {
     say("{}.", wrong);
     return kExitUsage;
+  }
+  if (!output.empty()) {
+    const std::string page = report::page_of(subject);
+    if (!write_file(output, page)) return kExitFailed;
+    if (output != "-") say("{}: {}; open it in a browser.", output, report::bytes_text(static_cast<std::int64_t>(page.size())));
   }
   if (request.json) put_text(stdout, report::data_json(subject) + '\n');
   if (request.text) put_text(stdout, report::text_of(subject.screen, text_width()));

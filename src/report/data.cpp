@@ -83,7 +83,7 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality) {
   to.key("allocations").open_array();
   for (const Allocation& a : run.allocations)
     to.open_object().member("id", a.id).member("name", a.site).member("bytes", a.bytes).member("thread", a.thread)
-        .member("allocated_ns", a.when).close_object();
+        .member("allocated_ns", a.when).member("own", a.own).close_object();
   to.close_array().key("moves").open_array();
   for (const Move& m : run.moves)
     to.open_object().member("ns", m.when).member("thread", m.thread).member("what", m.what).member("why", m.why)
@@ -103,7 +103,7 @@ std::string read_subject(const std::string& path, Subject& out) {
   return {};
 }
 
-std::string data_json(const Subject& subject) {
+std::string data_json(const Subject& subject, const Timeline* timeline) {
   JsonText to;
   to.open_object().member("title", subject.screen.title).member("facts", subject.screen.facts);
   put_screen(to, subject.screen);
@@ -114,6 +114,9 @@ std::string data_json(const Subject& subject) {
   put_memory(to, subject.run, subject.locality);
   to.key("parallelism").open_object().values("running", subject.figures.parallelism.running);
   to.values("available", subject.figures.parallelism.available).close_object();
+  if (timeline != nullptr)
+    to.key("timeline").open_object().member("step", timeline->step).member("pieces", timeline->pieces)
+        .member("tells_delays", timeline->tells_delays).member("overview", kOverview).close_object();
   to.close_object();
   return to.text();
 }

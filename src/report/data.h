@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/first_screen.h"
+#include "report/timeline.h"
 
 namespace hearth::report {
 
@@ -20,7 +21,7 @@ struct Subject {
 /// Empty, or what is wrong with the file.
 std::string read_subject(const std::string& path, Subject& out);
 
-/// One object, on one line.
-std::string data_json(const Subject& subject);
+/// One object, on one line. `timeline`: what the page says of it; null: nothing.
+std::string data_json(const Subject& subject, const Timeline* timeline = nullptr);
 
 }  // namespace hearth::report

@@ -102,8 +102,8 @@ class Reading {
   }
 
   void tasks(std::int64_t count) {
-    file_.query("SELECT id, name, function, file, line FROM code", [&](const Row& row) {
-      codes_[row.integer(0)] = {row.text(1), "", row.text(2), row.text(3), row.integer(4)};
+    file_.query("SELECT id, name, function, file, line, module FROM code", [&](const Row& row) {
+      codes_[row.integer(0)] = {row.text(1), "", row.text(2), row.text(3), row.text(5), row.integer(4)};
     });
     file_.query(
         "SELECT id, parent, code, kind, thread, cpu, process, region, created_ns, creation_ns, begin_ns, end_ns, "
@@ -208,8 +208,9 @@ class Reading {
   void allocations() {
     file_.query("SELECT id, length, allocated_ns, thread, code FROM allocation ORDER BY id", [&](const Row& row) {
       const auto code = codes_.find(row.integer_or(4, kNone));
-      out_.allocations.push_back({row.integer(0), row.integer(1), row.integer(2), thread(row, 3),
-                                  code == codes_.end() ? "" : code->second.name});
+      const ConstructName name = code == codes_.end() ? ConstructName{} : code->second;
+      const bool own = name.module.substr(name.module.rfind('/') + 1).starts_with("libhearth");
+      out_.allocations.push_back({row.integer(0), row.integer(1), row.integer(2), thread(row, 3), name.name, own});
     });
   }
 

@@ -18,7 +18,7 @@ inline constexpr std::int32_t kNone = -1;
 struct ConstructName {
   std::string name;  // "file:line", or what is known
   std::string kind;  // explicit, implicit, initial, target, taskwait
-  std::string function, file;
+  std::string function, file, module;
   std::int64_t line = 0;
 };
 
@@ -63,6 +63,7 @@ struct Allocation {
   std::int64_t id = 0, bytes = 0, when = 0;
   std::int32_t thread = kNone;
   std::string site;
+  bool own = false;  // the runtime's
 };
 
 struct Move {

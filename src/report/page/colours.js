@@ -1,0 +1,75 @@
+'use strict';
+// How the timeline is coloured. A mode gives each piece of work a number into its palette, or -1: not drawn. Waiting is always
+// a thin grey strip, so that it differs in form as well.
+
+// Okabe and Ito's colours, told apart by colour-blind people, and a grey for all constructs after the first eight.
+const CATEGORIES = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0], [240, 228, 66],
+                    [148, 103, 60]];
+const REST = [140, 140, 140];
+const RAMPS = {  // from little to much
+  light: [[253, 231, 176], [244, 165, 96], [214, 84, 92], [128, 37, 110], [45, 16, 70]],
+  paper: [[120, 220, 110], [20, 140, 90], [15, 85, 130], [15, 30, 160]],
+};
+const STEPS = 64;
+
+function ramp(name) {
+  const stops = RAMPS[name], all = [];
+  for (let i = 0; i < STEPS; ++i) {
+    const at = i / (STEPS - 1) * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2), part = at - low;
+    all.push([0, 1, 2].map(c => Math.round(stops[low][c] * (1 - part) + stops[low + 1][c] * part)));
+  }
+  return all;
+}
+/** 0 to STEPS - 1, by the logarithm between two borders. */
+function logStep(value, least, most) {
+  if (value <= least) return 0;
+  return Math.min(STEPS - 1, Math.round(Math.log(value / least) / Math.log(Math.max(most / least, 2)) * (STEPS - 1)));
+}
+function css(colour) { return 'rgb(' + colour.join(',') + ')'; }
+
+function constructMode(tasks) {
+  const order = new Map(REPORT.constructs.map((c, i) => [c.id, i]));
+  const palette = CATEGORIES.concat([REST]);
+  const number = c => Math.min(order.has(c) ? order.get(c) : CATEGORIES.length, CATEGORIES.length);
+  return {
+    palette, index: (pieces, i) => number(tasks.construct[pieces.task[i]]), ofConstruct: number,
+    legend: REPORT.constructs.slice(0, CATEGORIES.length).map((c, i) => ({
+      colour: palette[i], text: constructLabel(c), construct: c.id}))
+      .concat(REPORT.constructs.length > CATEGORIES.length
+        ? [{colour: REST, text: counted(REPORT.constructs.length - CATEGORIES.length, 'other construct')}] : []),
+  };
+}
+function constructLabel(c) {
+  if (c.kind === 'initial') return 'serial parts';
+  if (c.kind === 'implicit') return c.name === 'implicit' ? 'parallel regions' : 'region ' + c.name;
+  return c.name;
+}
+function rampMode(name, value, least, most, text) {
+  return {palette: ramp(name), index: (pieces, i) => {
+    const v = value(pieces, i);
+    return v < 0 ? -1 : logStep(v, least, most);
+  }, ends: [text(least), text(most)]};
+}
+
+/** What there is to choose from: {id, name, ramp, make(tasks, ramp)}. */
+function modes(tasks) {
+  const all = [{id: 'construct', name: 'construct', make: () => constructMode(tasks)}];
+  const longest = Math.max(1000, ...REPORT.constructs.filter(c => c.kind !== 'initial').map(c => c.most_ns));
+  all.push({id: 'length', name: 'length of the piece', ramp: true, make: (_, name) =>
+    rampMode(name, (p, i) => p.end[i] - p.begin[i], 100, longest, timeText)});
+  if (tasks.delay && RUN.explicit_tasks > 0) {
+    all.push({id: 'delay', name: 'delay from ready to begin', ramp: true, make: (_, name) =>
+      rampMode(name, (p, i) => tasks.delay[p.task[i]], 1000, Math.max(2000, tasks.longestDelay), timeText)});
+  }
+  if (tasks.declared && RUN.declares) {
+    all.push({id: 'bytes', name: 'bytes that the task declares', ramp: true, make: (_, name) =>
+      rampMode(name, (p, i) => tasks.declared[p.task[i]] || -1, 64, Math.max(4096, tasks.mostDeclared), bytesText)});
+  }
+  if (RUN.nodes > 1) {
+    const nodes = [...new Set(REPORT.threads.map(t => t.node))].sort((a, b) => a - b);
+    all.push({id: 'node', name: 'node where it ran', make: () => ({
+      palette: nodes.map((_, i) => CATEGORIES[i % CATEGORIES.length]), index: (p) => nodes.indexOf(REPORT.threads[p.thread].node),
+      legend: nodes.map((n, i) => ({colour: CATEGORIES[i % CATEGORIES.length], text: n < 0 ? 'not known' : 'node ' + n}))})});
+  }
+  return all;
+}

@@ -1,0 +1,168 @@
+'use strict';
+// Tables that can be sorted, for everything that has numbers: they are also what a screen reader reads of the pictures.
+
+const ROWS_AT_FIRST = 20;
+
+/** columns: {label, value(row) to sort by, show(row): text or node, number, head}; the first is the row's head. */
+function makeTable(caption, columns, rows, sortBy) {
+  let sorted = rows.slice(), by = sortBy === undefined ? -1 : sortBy, down = true, all = false;
+  const heads = columns.map((column, i) => {
+    const button = element('button', {type: 'button'}, column.label);
+    const head = element('th', {scope: 'col', class: column.number ? 'number' : null}, button);
+    if (column.hint) button.title = column.hint;
+    button.addEventListener('click', () => {
+      down = by === i ? !down : !!column.number;
+      by = i;
+      fill();
+    });
+    return head;
+  });
+  const body = element('tbody');
+  const more = element('button', {type: 'button', class: 'more'});
+  more.addEventListener('click', () => { all = !all; fill(); });
+  function fill() {
+    if (by >= 0) {
+      const value = columns[by].value;
+      sorted = rows.slice().sort((a, b) => {
+        const x = value(a), y = value(b), order = typeof x === 'string' ? x.localeCompare(y) : x - y;
+        return down ? -order : order;
+      });
+    }
+    heads.forEach((head, i) => { if (i === by) head.setAttribute('aria-sort', down ? 'descending' : 'ascending'); else head.removeAttribute('aria-sort'); });
+    body.replaceChildren(...(all ? sorted : sorted.slice(0, ROWS_AT_FIRST)).map(row => element('tr', {}, columns.map((column, i) => {
+      const shown = column.show ? column.show(row) : String(column.value(row));
+      return element(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: column.number ? 'number' : null}, shown);
+    }))));
+    more.textContent = all ? 'Show the first ' + ROWS_AT_FIRST : 'Show all ' + countText(rows.length);
+  }
+  fill();
+  const table = element('table', {}, element('caption', {}, caption), element('thead', {}, element('tr', {}, heads)), body);
+  const scroll = element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption}, table);
+  return element('div', {}, scroll, rows.length > ROWS_AT_FIRST ? more : null);
+}
+function shareOfTime(ns) { return RUN.thread_time_ns > 0 ? ns / RUN.thread_time_ns : 0; }
+
+/** A construct's name; chooses it in the timeline. */
+function constructLink(construct) {
+  const link = element('a', {href: '#timeline'}, construct.kind === 'explicit' ? construct.name : constructLabel(construct));
+  link.addEventListener('click', () => PAGE.only(construct.id));
+  const place = construct.file && construct.line ? construct.file + ':' + construct.line : '';
+  if (place) link.title = place + (construct.function ? ' in ' + construct.function : '');
+  return link;
+}
+
+function fillConstructs() {
+  const rows = REPORT.constructs, total = RUN.thread_time_ns;
+  const tasks = rows.filter(c => c.kind !== 'initial' && c.kind !== 'implicit');
+  const top = rows[0];
+  byId('constructs-sentence').textContent = rows.length === 0 ? 'No construct ran.' :
+    counted(tasks.length, 'task construct') + ', ' + counted(rows.length - tasks.length, 'other') + '. Most work is in ' + constructLabel(top) + ': ' +
+    shareText(shareOfTime(top.work_ns)) + ' of thread time.';
+  if (rows.length === 0) return;
+  const mean = (ns, count) => count > 0 ? ns / count : 0;
+  byId('constructs-table').append(makeTable('Constructs, by the work of their tasks. A name chooses it in the timeline.', [
+    {label: 'Construct', value: c => constructLabel(c), show: constructLink},
+    {label: 'Kind', value: c => c.kind},
+    {label: 'Tasks', number: true, value: c => c.tasks, show: c => countText(c.tasks)},
+    {label: 'Work', number: true, value: c => c.work_ns, show: c => timeText(c.work_ns)},
+    {label: 'Share', number: true, value: c => c.work_ns, show: c => shareText(c.work_ns / (total || 1)), hint: 'of thread time'},
+    {label: 'A task', number: true, value: c => mean(c.work_ns, c.tasks), show: c => timeText(mean(c.work_ns, c.tasks)), hint: 'work, on the average'},
+    {label: 'Longest', number: true, value: c => c.most_ns, show: c => timeText(c.most_ns)},
+    {label: 'To create', number: true, value: c => mean(c.creation_ns, c.tasks), show: c => c.creation_ns ? timeText(mean(c.creation_ns, c.tasks)) : '–', hint: 'what making a task costs its creator, on the average'},
+    {label: 'Delay', number: true, value: c => mean(c.delay_ns, c.delays), show: c => c.delays ? timeText(mean(c.delay_ns, c.delays)) : '–', hint: 'from ready to begin, on the average'},
+    {label: 'Imbalance', number: true, value: c => c.imbalance, show: c => c.kind === 'initial' ? '–' : threeDigits(c.imbalance), hint: 'time of its busiest thread / mean of all threads'},
+    {label: 'Declares', number: true, value: c => c.declared_bytes, show: c => c.declared_bytes ? bytesText(mean(c.declared_bytes, c.tasks)) : '–', hint: 'bytes of a task’s footprint, on the average'},
+  ], rows, 3));
+}
+
+function fillWaiting() {
+  const rows = REPORT.waits;
+  byId('waiting-sentence').textContent = rows.length === 0 ? 'No task has waited.' :
+    'Threads had nothing to run for ' + timeText(RUN.waiting_ns) + ', ' + shareText(shareOfTime(RUN.waiting_ns)) + ' of thread time, while a task of theirs waited.';
+  if (rows.length > 0) {
+    byId('waiting-table').append(makeTable('Where tasks wait. Idle: the thread had no other task to run.', [
+      {label: 'Waiting', value: w => w.words},
+      {label: 'Idle', number: true, value: w => w.idle_ns, show: w => timeText(w.idle_ns)},
+      {label: 'Share', number: true, value: w => w.idle_ns, show: w => shareText(shareOfTime(w.idle_ns)), hint: 'of thread time'},
+      {label: 'Waits', number: true, value: w => w.waits, show: w => countText(w.waits)},
+      {label: 'Longest', number: true, value: w => w.longest_ns, show: w => timeText(w.longest_ns), hint: 'idle time of one'},
+    ], rows, 1));
+  }
+  if (REPORT.loops.length > 0) {
+    byId('waiting-table').append(makeTable('Worksharing: loops, sections and singles, by the time that threads were in them.', [
+      {label: 'Construct', value: l => l.name || 'not known'},
+      {label: 'Kind', value: l => l.kind},
+      {label: 'Time', number: true, value: l => l.ns, show: l => timeText(l.ns)},
+      {label: 'Iterations', number: true, value: l => l.iterations, show: l => countText(l.iterations), hint: 'as the threads report them, each time they take part'},
+      {label: 'Imbalance', number: true, value: l => l.imbalance, show: l => l.kind.startsWith('single') ? '–' : threeDigits(l.imbalance), hint: 'most of a thread / mean'},
+    ], REPORT.loops, 2));
+  }
+}
+
+function fillThreads() {
+  const rows = REPORT.threads, time = r => RUN.length_ns || 1;
+  if (rows.length === 0) { byId('threads-sentence').textContent = 'No thread ran anything.'; return; }
+  const most = rows.reduce((a, b) => b.work_ns > a.work_ns ? b : a), least = rows.reduce((a, b) => b.work_ns < a.work_ns ? b : a);
+  byId('threads-sentence').textContent = counted(rows.length, 'thread') + '. The busiest, ' + threadLabel(most) + ', worked for ' + timeText(most.work_ns) +
+    '; the least busy, ' + threadLabel(least) + ', for ' + timeText(least.work_ns) + '.';
+  const part = (label, key, hint) => ({label, number: true, value: t => t[key], show: t => shareText(t[key] / time(t)), hint});
+  byId('threads-table').append(
+    element('div', {class: 'legend', role: 'list', 'aria-label': 'Colours of the bars'}, [['work', 'work'], ['creating', 'creating tasks'], ['waiting', 'waiting'], ['outside', 'outside of regions']]
+      .map(([name, text]) => element('span', {role: 'listitem'}, element('span', {class: 'swatch ' + name}), text))),
+    makeTable('Threads, each over the length of the run.', [
+      {label: 'Thread', value: t => t.process * 1e6 + t.number, show: threadLabel},
+      {label: 'Node', number: true, value: t => t.node, show: t => t.node < 0 ? '–' : String(t.node), hint: 'where it ran longest'},
+      {label: 'Tasks', number: true, value: t => t.tasks, show: t => countText(t.tasks)},
+      {label: 'Time', value: t => t.work_ns, show: t => bar([['work', t.work_ns / time(t)], ['creating', t.creating_ns / time(t)], ['waiting', t.waiting_ns / time(t)], ['outside', t.outside_ns / time(t)]])},
+      part('Work', 'work_ns'), part('Creating', 'creating_ns'), part('Waiting', 'waiting_ns'), part('Outside', 'outside_ns', 'of parallel regions'),
+    ], rows));
+}
+
+function fillLocality() {
+  const l = REPORT.locality;
+  if (!l.known) {
+    byId('locality-sentence').textContent = 'It cannot be told how far tasks were from their data: ' + l.why_unknown + '.';
+    return;
+  }
+  byId('locality-sentence').textContent = shareText(l.remote_bytes / (l.bytes || 1)) + ' of the ' + bytesText(l.bytes) + ' that tasks have touched lay on another node than the task ran on.';
+  const nodes = [...Array(l.nodes).keys()], most = Math.max(1, ...l.matrix);
+  const cell = (run, data) => {
+    const bytes = l.matrix[run * l.nodes + data], part = bytes / most;
+    const td = element('td', {}, bytesText(bytes));
+    td.style.background = 'color-mix(in srgb, var(' + (run === data ? '--work' : '--remote') + ') ' + Math.round(45 * part) + '%, var(--ground))';
+    return td;
+  };
+  byId('locality-table').append(element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Locality matrix'}, element('table', {class: 'matrix'},
+    element('caption', {}, 'Bytes that tasks touched: where the task ran (rows), where the data lay (columns). On the diagonal both are the same node.'),
+    element('thead', {}, element('tr', {}, element('td'), nodes.map(n => element('th', {scope: 'col', class: 'number'}, 'data on ' + n)))),
+    element('tbody', {}, nodes.map(run => element('tr', {}, element('th', {scope: 'row'}, 'ran on ' + run), nodes.map(data => cell(run, data))))))));
+}
+
+function fillAllocations() {
+  const rows = REPORT.allocations.filter(a => !a.own), own = REPORT.allocations.length - rows.length;
+  byId('allocations-sentence').textContent = RUN.schema < 2 ? 'This recording has no allocations: its schema is too old.' :
+    rows.length === 0 ? 'No allocation of 4 KiB or more was recorded.' :
+    counted(rows.length, 'allocation') + ' of 4 KiB or more, ' + bytesText(rows.reduce((sum, a) => sum + a.bytes, 0)) + ' together.' +
+    (own > 0 ? ' ' + counted(own, 'more is', 'more are') + ' the runtime’s own and not shown.' : '');
+  if (rows.length === 0) return;
+  byId('allocations-table').append(makeTable('Allocations, largest first.', [
+    {label: 'Allocated at', value: a => a.name || 'not known'},
+    {label: 'Size', number: true, value: a => a.bytes, show: a => bytesText(a.bytes)},
+    {label: 'By thread', number: true, value: a => a.thread, show: a => a.thread < 0 ? '–' : String(a.thread), hint: 'number of the thread in the recording; none: no OpenMP thread'},
+    {label: 'When', number: true, value: a => a.allocated_ns, show: a => a.allocated_ns < RUN.begin_ns ? 'before the run' : timeText(a.allocated_ns - RUN.begin_ns)},
+  ], rows, 1));
+}
+
+function fillMoves() {
+  const rows = REPORT.moves, why = {call: 'a call of the program', hint: 'a plan that follows hints', balance: 'a plan of Hearth’s own', touch: 'next touch, announced', trap: 'next touch, closed pages'};
+  byId('moves-sentence').textContent = RUN.schema < 3 ? 'This recording has no moves: its schema is too old.' : rows.length === 0 ? 'No threads and no pages were moved to each other.' :
+    counted(rows.filter(m => m.what === 'pages').reduce((s, m) => s + m.count, 0), 'page') + ' and ' + counted(rows.filter(m => m.what === 'threads').reduce((s, m) => s + m.count, 0), 'thread') + ' were moved.';
+  if (rows.length === 0) return;
+  byId('moves-table').append(makeTable('Moves of threads and pages, by time.', [
+    {label: 'When', number: true, value: m => m.ns, show: m => timeText(m.ns - RUN.begin_ns)},
+    {label: 'What', value: m => m.what},
+    {label: 'How many', number: true, value: m => m.count, show: m => countText(m.count)},
+    {label: 'Why', value: m => why[m.why] || m.why},
+    {label: 'To', number: true, value: m => m.location, show: m => m.location < 0 ? 'several' : String(m.location)},
+  ], rows));
+}
