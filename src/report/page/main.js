@@ -1,7 +1,8 @@
 'use strict';
 // Fills the page, loads the timeline, and listens.
 
-const PAGE = {only: () => {}};
+// What parts of the page do to each other; filled when the timeline is there.
+const PAGE = {only: () => {}, show: () => {}};
 
 function fillFirstScreen() {
   byId('facts').textContent = REPORT.facts;
@@ -19,7 +20,7 @@ function fillFirstScreen() {
   if (REPORT.costs.length === 0) byId('cost-list').append(element('li', {}, element('span'), 'Nothing was recorded that took time.'));
   byId('change-list').append(...REPORT.changes.map(change => element('li', {},
     element('p', {class: 'what'}, change.where ? [element('code', {}, change.where), ': '] : null, change.what),
-    element('p', {class: 'how'}, 'Use ', element('code', {}, change.how), '.'), element('p', {class: 'gain'}, change.gain))));
+    element('p', {class: 'how'}, 'Use: ' + change.how + '.'), element('p', {class: 'gain'}, change.gain))));
   if (REPORT.changes.length === 0)
     byId('change-list').append(element('li', {}, 'Nothing stands out: no single cost is worth a change by what this recording tells.'));
   byId('lack-list').append(...REPORT.lacks.map(text => element('li', {}, text)));
@@ -121,14 +122,14 @@ function listen(timeline, modeList) {
 
 function search(timeline, choose) {
   const text = byId('search').value.trim(), number = /^#?(\d+)$/.exec(text);
-  if (text === '') { PAGE.only(null); return; }
+  if (text === '') { PAGE.show(null); return; }
   if (number) {
     const found = timeline.find(Number(number[1]));
     if (found) { choose(found); timeline.zoomTo(found); } else byId('chosen').replaceChildren('No task has the number ' + number[1] + '.');
     return;
   }
   const construct = REPORT.constructs.find(c => constructLabel(c).toLowerCase().includes(text.toLowerCase()) || c.function.toLowerCase().includes(text.toLowerCase()));
-  if (construct) PAGE.only(construct.id);
+  if (construct) PAGE.show(construct.id);
   byId('chosen').replaceChildren(construct ? 'Shown: ' + constructLabel(construct) + ', ' + counted(construct.tasks, 'task') + '.' : 'No construct has that in its name.');
 }
 
@@ -143,7 +144,8 @@ function listenToColours(timeline, modeList) {
     timeline.setMode(made, only);
     fillLegend(made, only);
   };
-  PAGE.only = construct => { only = only === construct ? null : construct; apply(); };
+  PAGE.show = construct => { only = construct; apply(); };
+  PAGE.only = construct => PAGE.show(only === construct ? null : construct);
   PAGE.state = () => ({mode: mode.value, only});
   mode.addEventListener('change', apply);
   rampBox.addEventListener('change', apply);

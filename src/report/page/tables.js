@@ -45,7 +45,7 @@ function shareOfTime(ns) { return RUN.thread_time_ns > 0 ? ns / RUN.thread_time_
 /** A construct's name; chooses it in the timeline. */
 function constructLink(construct) {
   const link = element('a', {href: '#timeline'}, construct.kind === 'explicit' ? construct.name : constructLabel(construct));
-  link.addEventListener('click', () => PAGE.only(construct.id));
+  link.addEventListener('click', () => PAGE.show(construct.id));
   const place = construct.file && construct.line ? construct.file + ':' + construct.line : '';
   if (place) link.title = place + (construct.function ? ' in ' + construct.function : '');
   return link;

@@ -169,7 +169,7 @@ class Timeline {
       for (let i = 0; i < parts; ++i) {
         const at = row * parts + i;
         if (construct[at] < 0) continue;
-        const x = this.x(i / parts * LENGTH), next = this.x((i + 1) / parts * LENGTH);
+        const x = Math.round(this.x(i / parts * LENGTH)), next = Math.round(this.x((i + 1) / parts * LENGTH));
         c.globalAlpha = 0.15 + 0.85 * full[at] / 255;
         c.fillStyle = css(mode.palette[mode.ofConstruct(construct[at])]);
         c.fillRect(x, this.y(row) + 1, next - x, this.rowHeight - 2);
