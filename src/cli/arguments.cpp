@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -123,6 +124,16 @@ void add_run_options(CLI::App* to, RunRequest& request) {
       ->type_name("N,...");
 }
 
+/// hearth run --report: records, then writes the page. `page`: "-" for the program's name and .html.
+int run_reported(const RunRequest& run, const std::string& page) {
+  RecordRequest request;
+  request.run = run;
+  const std::filesystem::path name = std::filesystem::path(run.command.front()).filename();
+  request.page = page == "-" ? name.string() + ".html" : page;
+  request.file = page == "-" ? name.string() + ".db" : std::filesystem::path(page).replace_extension(".db").string();
+  return record_main(request);
+}
+
 void register_run(CLI::App& app, const std::vector<std::string>& command) {
   const auto request = std::make_shared<RunRequest>();
   CLI::App* run = app.add_subcommand("run", "Run a program on Hearth");
@@ -148,7 +159,12 @@ void register_run(CLI::App& app, const std::vector<std::string>& command) {
       run, "--explain", request->explain_file,
       "Say of each task construct, when the program ends, whether its tasks were dealt to where their data is, what that "
       "has won or lost, and why; on standard error or into FILE. In an MPI job each rank writes its own FILE");
-  run->callback([request, verify, energy, learn, explain, &command] {
+  const auto page = std::make_shared<std::string>();
+  const CLI::Option* report = add_flag_with_file(
+      run, "--report", *page,
+      "Record the run, and write the page of hearth report into FILE, or beside the recording; the recording has the same name "
+      "and .db. In an MPI job each rank writes its own");
+  run->callback([request, report, page, verify, energy, learn, explain, &command] {
     need_program(command);
     request->learn = learn->count() > 0;
     request->command = command;
@@ -157,7 +173,7 @@ void register_run(CLI::App& app, const std::vector<std::string>& command) {
     request->explain = explain->count() > 0;
     for (std::string* value : {&request->energy_model, &request->verify_file, &request->learned_file, &request->explain_file})
       if (*value == "-") value->clear();
-    end_with(run_main(*request));
+    end_with(report->count() > 0 ? run_reported(*request, *page) : run_main(*request));
   });
 }
 

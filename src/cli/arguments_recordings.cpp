@@ -19,6 +19,9 @@ void register_report(CLI::App& app) {
       ->type_name("FILE.html");
   report->add_flag("--text", request->text, "Print the first screen in the terminal");
   report->add_flag("--json", request->json, "Print all figures as JSON");
+  report->add_option("--machine", request->machine,
+                     "Simulate advice about allocations on this model, and say how much of its time the run then takes")
+      ->type_name("MACHINE");
   report->callback([request] { end_with(report_main(*request)); });
 }
 

@@ -21,6 +21,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/rank.h"
+#include "cli/report.h"
 #include "cli/symbols.h"
 #include "replay/recording_file.h"
 #include "record/database.h"
@@ -207,7 +208,7 @@ int record_main(const RecordRequest& request) {
   if (!request.recover.empty()) return recover(request);
   const std::string file =
       file_of_this_rank(request.file.empty() ? default_file(request.run.command.front()) : request.file);
-  if (!may_write(file)) return kExitUsage;
+  if (!may_write(file) || !may_write_page(file_of_this_rank(request.page))) return kExitUsage;
   Installation installation = find_installation();
   if (installation.record.empty()) {
     say("libhearth-record.so is missing from this installation (looked {}).", searched_folders());
@@ -245,6 +246,7 @@ int record_main(const RecordRequest& request) {
     good = convert(folder, file);
     // The end of the program may be the end of this process.
     if (good || std::filesystem::is_empty(folder, error)) std::filesystem::remove_all(folder, error);
+    if (good && !request.page.empty()) good = report_main({.file = file, .output = file_of_this_rank(request.page)}) == 0;
     std::fflush(stdout);
     if (interrupted() != 0) end_interrupted();
   });

@@ -13,6 +13,7 @@ struct RecordRequest {
   std::string recover;  // a folder to read instead of a program to run
   bool counters = false;
   bool stock = false;  // the runtime that the program came with
+  std::string page;    // a report is written there as well; empty: none
 };
 int record_main(const RecordRequest& request);
 

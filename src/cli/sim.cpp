@@ -1,11 +1,8 @@
 // `hearth sim`: a table of simulated times, by policy and distribution; with --advise those of the distribution that a
 // search has found. The simulating and searching are sim/'s. sim_study.h has what is simulated, sim_report.h what is told
-// of it; here they are started.
-//
-// The main thread waits for sweep()'s threads, draws the progress bar and looks for an interrupt.
+// of it, sim_run.h starts it.
 #include "cli/sim.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,48 +13,13 @@
 #include "cli/decision_log.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/sim_report.h"
+#include "cli/sim_run.h"
 #include "cli/sim_study.h"
 #include "sim/workload/generators.h"
-#include "topology/current.h"
 
 namespace hearth::cli {
 namespace {
-
-// ---- while it runs
-
-/// For a sweep or a search: how far it is, and whether it shall go on.
-std::function<bool(double)> watched(Progress& progress) {
-  return [&progress](double part) {
-    constexpr double kSteps = 1000;
-    progress.update(static_cast<std::uint64_t>(part * kSteps), static_cast<std::uint64_t>(kSteps));
-    return interrupted() == 0;
-  };
-}
-
-/// False: interrupted.
-bool search_advice(Study& study, sim::SearchRequest search) {
-  Progress progress("searching");
-  search.progress = watched(progress);
-  study.advice = sim::search(search);
-  return study.advice.complete;
-}
-
-sim::Sweep simulate_all(const SimRequest& request, const Study& study) {
-  sim::SweepRequest sweep;
-  sweep.workload = &study.workload;
-  sweep.machine = &study.model.machine;
-  sweep.parameters = &study.model.parameters;
-  sweep.ways = study.options;
-  sweep.draws = request.draws;
-  sweep.nominal = request.nominal;
-  sweep.first_seed = request.first_seed;
-  sweep.threads = topology::allowance().default_team_size();
-  Progress progress("simulating");
-  sweep.progress = watched(progress);
-  return sim::sweep(sweep);
-}
 
 // ---- --list
 

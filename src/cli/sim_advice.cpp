@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "report/advice.h"
+
 namespace hearth::cli {
 namespace {
 
@@ -33,21 +35,6 @@ std::string names(const sim::Workload& workload, const sim::RegionGroup& group) 
   return group.regions.size() == 1 ? first : fmt::format("{} and {} more", first, group.regions.size() - 1);
 }
 
-/// What a program says to have an allocation so.
-std::string call(Kind kind) {
-  switch (kind) {
-    case Kind::fine:
-      return "omp_malloc_specific(size, OMP_MALLOC_FINE), or the trait partition = interleaved";
-    case Kind::coarse: return "omp_malloc_specific(size, OMP_MALLOC_COARSE)";
-    case Kind::blocked:
-      return "omp_malloc_specific(size, OMP_MALLOC_BLOCKED), or the trait partition = blocked";
-    case Kind::nearest:
-      return "omp_malloc_specific(size, OMP_MALLOC_NEAREST) by the initial thread, or the trait partition = "
-             "nearest";
-    default: return "malloc(size): pages lie where they are first touched";
-  }
-}
-
 std::vector<Kind> kinds_in_use(const sim::Searched& searched) {
   std::vector<Kind> kinds;
   for (const sim::RegionGroup& group : searched.groups) {
@@ -69,10 +56,10 @@ std::string in_force(const sim::Searched& searched) {
     return fmt::format("To put it in force: {} -- PROGRAM\n", run);
   if (kinds.size() == 1 && is_for_all_blocks(kinds[0])) {
     return fmt::format("To put it in force: {} --distribute={} -- PROGRAM\nor in the program: {}\n", run,
-                       placement::kind_name(kinds[0]), call(kinds[0]));
+                       placement::kind_name(kinds[0]), report::distribution_call(kinds[0]));
   }
   std::string text = fmt::format("To put it in force: {} -- PROGRAM, and in the program\n", run);
-  for (const Kind kind : kinds) text += fmt::format("  {}: {}\n", placement::kind_name(kind), call(kind));
+  for (const Kind kind : kinds) text += fmt::format("  {}: {}\n", placement::kind_name(kind), report::distribution_call(kind));
   return text;
 }
 

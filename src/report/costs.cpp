@@ -178,7 +178,7 @@ void advise_footprints(const Run& run, const Figures& figures, std::vector<Chang
 
 void advise_memory(const Advice& advice, std::vector<Change>& changes) {
   for (const Advice::Allocation& allocation : advice.allocations) {
-    changes.push_back({fmt::format("Distribute the {} of this allocation \"{}\": {}", bytes_text(allocation.bytes),
+    changes.push_back({fmt::format("Distribute this memory ({}) as {}: {}", bytes_text(allocation.bytes),
                                    allocation.distribution, allocation.why),
                        allocation.name, allocation.call, advice.gain.empty() ? "Not simulated: " + advice.command : advice.gain});
   }

@@ -1,6 +1,7 @@
 // See data.h.
 #include "report/data.h"
 
+#include "report/advice.h"
 #include "report/costs.h"
 #include "report/json_text.h"
 
@@ -95,10 +96,11 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality) {
 
 }  // namespace
 
-std::string read_subject(const std::string& path, Subject& out) {
+std::string read_subject(const std::string& path, Subject& out, const Advice* advice) {
   if (std::string wrong = read_run(path, out.run); !wrong.empty()) return wrong;
   out.figures = figures_of(out.run);
   out.locality = locality_of(out.run);
+  out.advice = advice != nullptr ? *advice : advice_by_rules(out.run, out.figures);
   out.screen = first_screen(out.run, out.figures, out.locality, out.advice);
   return {};
 }

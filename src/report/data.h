@@ -18,8 +18,8 @@ struct Subject {
   FirstScreen screen;
 };
 
-/// Empty, or what is wrong with the file.
-std::string read_subject(const std::string& path, Subject& out);
+/// Empty, or what is wrong with the file. `advice`: of the simulator; null: by the rules.
+std::string read_subject(const std::string& path, Subject& out, const Advice* advice = nullptr);
 
 /// One object, on one line. `timeline`: what the page says of it; null: nothing.
 std::string data_json(const Subject& subject, const Timeline* timeline = nullptr);

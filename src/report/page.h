@@ -7,6 +7,9 @@
 
 namespace hearth::report {
 
+/// Stands near the beginning of every page.
+inline constexpr const char* kPageMark = "<meta name=\"generator\" content=\"Hearth report\">";
+
 std::string page_of(const Subject& subject);
 
 }  // namespace hearth::report

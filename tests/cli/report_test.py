@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """`hearth report`: every number of a real run against SQL on its recording, as text and as JSON; bad files; hostile names."""
 import json
+import re
 import shutil
 import sqlite3
+import statistics
 import sys
 import unittest
 
-from common import Workshop, hearth
+from common import SOURCE, Workshop, hearth
 
 SHOP = Workshop()
 PROGRAM = r"""
@@ -169,7 +171,54 @@ class Text(unittest.TestCase):
         self.assertTrue(any("</script>" in c["name"] for c in json.loads(done.stdout)["constructs"]))
 
 
+class Advice(unittest.TestCase):
+    """Allocations that every node's tasks use."""
+    def test_gains_are_the_simulators_with_its_band(self):
+        source = PROGRAM.replace("static double x[N][LENGTH];", "#include <stdlib.h>\nstatic double (*x)[LENGTH];").replace(
+            "int r = 0;", "int r = 0; x = calloc(N, sizeof *x);")
+        program = SHOP.compile("heap", source, "-fopenmp", "-g", compiler=shutil.which("clang-19") or "gcc")
+        path = SHOP.folder / "heap.db"
+        self.assertEqual(hearth("record", "-o", path, "--", program).returncode, 0)
+        model = SOURCE / "models/opteron-6172x4.toml"
+        data = json.loads(hearth("report", "--json", "--machine", model, path).stdout)
+        gains = [re.search(r"Simulated on (\S+): .* takes ([\d.]+) \(([\d.]+) to ([\d.]+)\) of its time", change["gain"])
+                 for change in data["changes"]]
+        gains = [gain.groups() for gain in gains if gain]
+        self.assertEqual(len(gains), 1, data["changes"])
+        self.assertIn("heap.c:", data["changes"][0]["where"])
+        simulated = json.loads(hearth("sim", path, "--machine", model, "--advise", "--json", "-").stdout)
+        plain = next(w for w in simulated["ways"][1:] if w["distribution"] == "standard")
+        advised = next(w for w in simulated["ways"] if w["distribution"] == "advised")
+        ratio = statistics.median(a["ms"] / b["ms"] for a, b in zip(advised["runs"], plain["runs"]))
+        self.assertAlmostEqual(float(gains[0][1]), ratio, delta=0.006)
+        self.assertLessEqual(float(gains[0][2]), float(gains[0][1]))
+        self.assertLessEqual(float(gains[0][1]), float(gains[0][3]))
+
+
 class Arguments(unittest.TestCase):
+    def test_run_with_a_report_leaves_page_and_recording(self):
+        program = SHOP.compile("reported", PROGRAM, "-fopenmp", "-g")
+        done = hearth("run", "--threads", "2", "--report", "--", program, cwd=SHOP.folder)
+        self.assertEqual((done.returncode, done.stdout), (0, "55\n"), done.stderr)
+        self.assertTrue((SHOP.folder / "reported.db").exists())
+        self.assertIn("<title>", (SHOP.folder / "reported.html").read_text())
+        done = hearth("run", "--report=other.html", "--", program, cwd=SHOP.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((SHOP.folder / "other.db").exists() and (SHOP.folder / "other.html").exists())
+
+    def test_what_is_no_report_is_not_written_over(self):
+        page = SHOP.folder / "mine.html"
+        page.write_text("<p>mine")
+        self.assertIn("is no report", self.refused("-o", page, recording()))
+        self.assertEqual(page.read_text(), "<p>mine")
+        for _ in range(2):
+            self.assertEqual(hearth("report", "-o", SHOP.folder / "new.html", recording()).returncode, 0)
+        self.refused("-o", recording(), recording())
+        self.assertEqual(hearth("report", "--json", recording()).returncode, 0)
+
+    def test_a_machine_that_is_none_is_refused(self):
+        self.assertIn("--machine", self.refused("--machine", "nowhere", recording()))
+
     def refused(self, *arguments):
         done = hearth("report", *arguments)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -184,7 +233,6 @@ class Arguments(unittest.TestCase):
         cut = SHOP.folder / "cut.db"
         cut.write_bytes(recording().read_bytes()[:-5000])
         self.assertIn("was cut", self.refused("--text", cut))
-        self.refused()
 
 
 if __name__ == "__main__":
