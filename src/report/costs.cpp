@@ -61,7 +61,7 @@ std::string work_words(const ConstructName& name) {
 
 void add_waits(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
   for (const WaitFigures& wait : figures.waits) {
-    const WaitPlace& place = run.places[static_cast<std::size_t>(wait.place)];
+    const WaitPlace& place = run.wait_places[static_cast<std::size_t>(wait.place)];
     costs.push_back({fmt::format("Waiting {}", wait_words(place)),
                      fmt::format("{}; the longest lasts {}.", counted(wait.waits, "wait"), time_text(wait.longest)),
                      figures.share(wait.idle), "waiting"});
@@ -116,7 +116,7 @@ void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& c
   for (const WaitFigures& wait : figures.waits) {
     const double share = figures.share(wait.idle);
     if (share < kWorthWhile) return;
-    const WaitPlace& place = run.places[static_cast<std::size_t>(wait.place)];
+    const WaitPlace& place = run.wait_places[static_cast<std::size_t>(wait.place)];
     const std::string gain = fmt::format("It concerns {} of thread time.", share_text(share));
     if (is_mutual(place.kind)) {
       changes.push_back({"Threads queue here: do less inside, or let each thread have its own copy.", place.name,
@@ -199,8 +199,8 @@ std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Localit
   add_creating(run, figures, costs);
   add_outside(figures, costs);
   if (locality.known && locality.remote_share() >= kRemoteMatters)
-    costs.push_back({"Work on data that is not on the node of its task",
-                     fmt::format("{} of the bytes that tasks touch are on another node. The share is that of the threads' work.",
+    costs.push_back({"Work on data that is not where its task ran",
+                     fmt::format("{} of the bytes that tasks declare are somewhere else than the task ran. The share is of the threads' work.",
                                  share_text(locality.remote_share())),
                      figures.share(figures.time.work) * locality.remote_share(), "locality"});
   std::erase_if(costs, [](const Cost& cost) { return cost.share < kMatters; });

@@ -69,7 +69,7 @@ void put_constructs(JsonText& to, const Run& run, const Figures& figures) {
 void put_waits(JsonText& to, const Run& run, const Figures& figures) {
   to.key("waits").open_array();
   for (const WaitFigures& w : figures.waits) {
-    const WaitPlace& place = run.places[static_cast<std::size_t>(w.place)];
+    const WaitPlace& place = run.wait_places[static_cast<std::size_t>(w.place)];
     to.open_object().member("id", w.place).member("kind", place.kind).member("name", place.name).member("words", wait_words(place));
     to.member("waits", w.waits).member("ns", w.time).member("idle_ns", w.idle).member("longest_ns", w.longest).close_object();
   }
@@ -90,8 +90,19 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality) {
     to.open_object().member("ns", m.when).member("thread", m.thread).member("what", m.what).member("why", m.why)
         .member("count", m.count).member("location", m.location).close_object();
   to.close_array().key("locality").open_object().member("known", locality.known).member("why_unknown", locality.why_unknown);
-  to.member("nodes", locality.nodes).member("bytes", locality.all).member("remote_bytes", locality.remote);
-  to.values("matrix", locality.bytes).close_object();
+  to.member("locations", locality.locations).member("bytes", locality.all).member("remote_bytes", locality.remote);
+  to.member("unknown_bytes", locality.unknown).member("machine", run.places.machine).member("policy", run.places.policy);
+  to.member("pretended", run.places.pretended).member("distances_from", run.places.distances_from);
+  to.values("matrix", run.places.matrix).values("distance", run.places.distance);
+  to.key("constructs").open_array();
+  for (const ConstructLocality& c : locality.constructs)
+    to.open_object().member("id", c.construct).member("bytes", c.all).member("remote_bytes", c.remote)
+        .member("unknown_bytes", c.unknown).member("weighted", c.weighted).member("decided", c.decided).member("stayed", c.stayed)
+        .member("dealt", c.dealt).member("elsewhere", c.elsewhere).close_object();
+  to.close_array().key("whys").open_array();
+  for (std::size_t i = 0; i < locality.whys.size(); ++i)
+    to.open_object().member("why", run.places.whys[i]).member("decisions", locality.whys[i]).close_object();
+  to.close_array().close_object();
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ void move_creating(const Run& run, Figures& out) {
 }
 
 void add_waits(const Run& run, Figures& out) {
-  out.waits.resize(run.places.size());
+  out.waits.resize(run.wait_places.size());
   for (std::size_t i = 0; i < out.waits.size(); ++i) out.waits[i].place = static_cast<std::int32_t>(i);
   for (const Wait& wait : run.waits) {
     WaitFigures& figures = out.waits[static_cast<std::size_t>(wait.place)];

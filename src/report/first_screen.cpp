@@ -27,6 +27,7 @@ std::string facts_of(const Run& run, const Figures& figures) {
   std::string text = run.runtime;
   const std::string host = run.processes.empty() ? "" : run.processes.front().host;
   if (!host.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", host);
+  if (run.places.pretended) text += fmt::format(", pretending to be {} ({})", run.places.machine, counted(run.places.locations, "location"));
   if (run.nodes > 0)
     text += fmt::format(", {} with {}", counted(run.nodes, "memory node"),
                         counted(static_cast<std::int64_t>(std::count_if(run.node_of_cpu.begin(), run.node_of_cpu.end(),
@@ -62,12 +63,13 @@ Answer time_answer(const Figures& figures) {
 
 Answer memory_answer(const Locality& locality) {
   if (!locality.known) {
-    if (locality.nodes == 1) return {"How much memory was remote?", "0 %", "This machine has one memory node, so none of it is remote."};
+    if (locality.locations == 1) return {"How much memory was remote?", "0 %", "This machine has one memory node, so none of it is remote."};
     return {"How much memory was remote?", "not known", fmt::format("It cannot be told: {}.", locality.why_unknown)};
   }
   return {"How much memory was remote?", share_text(locality.remote_share()),
-          fmt::format("Of the {} that tasks have touched, so much was not on the node where the task ran.",
-                      bytes_text(static_cast<std::int64_t>(locality.all)))};
+          fmt::format("Of the {} that tasks declare to touch and whose place is known, so much was not at the location where the "
+                      "task ran.",
+                      bytes_text(static_cast<std::int64_t>(locality.all - locality.unknown)))};
 }
 
 std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {

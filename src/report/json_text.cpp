@@ -67,7 +67,7 @@ JsonText& JsonText::value(bool truth) { return raw(truth ? "true" : "false"); }
 
 JsonText& JsonText::value(double number) {
   // JSON has no other numbers than finite ones.
-  return std::isfinite(number) ? raw(fmt::format("{:.6g}", number)) : null();
+  return std::isfinite(number) ? raw(fmt::format("{:.12g}", number)) : null();
 }
 
 void JsonText::quote(std::string_view text) {

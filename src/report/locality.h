@@ -1,6 +1,6 @@
-// How far tasks were from their data: bytes by the node where a task ran and the node where the data lay.
+// How far tasks were from their data, and what the policy decided about it: sums over all tasks and over constructs. Pure.
 //
-// A recording knows it when it has the table of bytes by node; else `why_unknown` says in a sentence what is missing.
+// A recording knows it when it has the bytes of tasks by location; else `why_unknown` says in a sentence what is missing.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,22 @@
 
 namespace hearth::report {
 
+struct ConstructLocality {
+  std::int32_t construct = 0;
+  double all = 0, remote = 0, unknown = 0, weighted = 0;  // bytes; weighted: known bytes x distance
+  std::int64_t decided = 0, stayed = 0, dealt = 0;  // dealt: to another location than that of the thread that asked
+  std::int64_t elsewhere = 0;                       // ran at another location than was chosen: stolen
+};
+
 struct Locality {
   bool known = false;
   std::string why_unknown;
-  std::int32_t nodes = 0;
-  std::vector<double> bytes;  // [node of the task * nodes + node of the data]
-  double all = 0, remote = 0;
+  std::int32_t locations = 0;
+  double all = 0, remote = 0, unknown = 0;     // bytes
+  std::vector<ConstructLocality> constructs;   // those with bytes or decisions, by remote bytes
+  std::vector<std::int64_t> whys;              // decisions, by Places::whys
 
-  double remote_share() const { return all > 0 ? remote / all : 0; }
+  double remote_share() const { return all > unknown ? remote / (all - unknown) : 0; }
 };
 
 Locality locality_of(const Run& run);

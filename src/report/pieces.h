@@ -11,7 +11,7 @@ namespace hearth::report {
 struct Piece {
   std::int64_t begin = 0, end = 0;
   std::int32_t task = 0;
-  std::int32_t waits = kNone;  // the place, of Run::places; kNone: it works
+  std::int32_t waits = kNone;  // the place, of Run::wait_places; kNone: it works
   std::int32_t cpu = kNone;
 };
 

@@ -35,6 +35,7 @@ class Reading {
     loops();
     ready(count);
     footprints(count);
+    read_places(file_, count, out_.places);
     if (file_.schema() >= kFirstWithAllocations) allocations();
     if (file_.schema() >= kFirstWithMoves) moves();
     return file_.wrong();
@@ -160,8 +161,8 @@ class Reading {
         name = code->second.name;
       else if (wait.task != kNone)
         name = out_.constructs[static_cast<std::size_t>(out_.tasks[static_cast<std::size_t>(wait.task)].construct)].name;
-      const auto [place, fresh] = places.try_emplace({kind, name}, static_cast<std::int32_t>(out_.places.size()));
-      if (fresh) out_.places.push_back({kind, name});
+      const auto [place, fresh] = places.try_emplace({kind, name}, static_cast<std::int32_t>(out_.wait_places.size()));
+      if (fresh) out_.wait_places.push_back({kind, name});
       wait.place = place->second;
       wait.begin = row.integer(4);
       wait.end = row.integer(5);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/recording_file.h"
+#include "report/places.h"
 
 namespace hearth::report {
 
@@ -89,7 +89,7 @@ struct Run {
   std::vector<ConstructName> constructs;
   std::vector<Task> tasks;                // by id
   std::vector<Wait> waits;                // by task, then time
-  std::vector<WaitPlace> places;
+  std::vector<WaitPlace> wait_places;
   std::vector<Loop> loops;  // one for each thread
   std::vector<Allocation> allocations;
   std::vector<Move> moves;
@@ -98,6 +98,7 @@ struct Run {
   std::int64_t regions = 0, edges = 0;
   std::vector<std::int64_t> ready;     // by task: when its last predecessor had ended and it existed; -1: not known
   bool counters = false;
+  Places places;
 
   std::int32_t node_of(std::int32_t cpu) const {
     return cpu < 0 || cpu >= static_cast<std::int32_t>(node_of_cpu.size()) ? kNone

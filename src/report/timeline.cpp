@@ -38,8 +38,29 @@ std::string thread_block(const Run& run, const Figures& figures, std::int32_t th
   return packed({&gaps, &lengths, &tasks, &waits});
 }
 
+struct PlaceColumns {
+  Column *distances, *remotes, *locations, *chosen, *whys;
+};
+
+/// Each column has all tasks, or is empty.
+void put_place(const Places& places, std::size_t id, const PlaceColumns& to) {
+  constexpr double kShares = 200, kTenths = 10;
+  if (!places.bytes.empty()) {
+    const TaskBytes& bytes = places.bytes[id];
+    const auto known = static_cast<double>(bytes.all - bytes.unknown);
+    to.distances->put(known > 0 ? static_cast<std::uint64_t>(bytes.weighted / known * kTenths + 0.5) : 0);
+    to.remotes->put(known > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes.remote) / known * kShares + 0.5) + 1 : 0);
+  }
+  if (!places.ran_on.empty()) to.locations->put(static_cast<std::uint64_t>(places.ran_on[id] + 1));
+  if (!places.decisions.empty()) {
+    const Decision& decision = places.decisions[id];
+    to.chosen->put(decision.made ? static_cast<std::uint64_t>(std::max(decision.chosen, -1) + 2) : 0);
+    to.whys->put(decision.made ? static_cast<std::uint64_t>(decision.why) : 0);
+  }
+}
+
 std::string task_block(const Run& run, std::int64_t step, bool delays) {
-  Column constructs, parents, waited, declared;
+  Column constructs, parents, waited, declared, distances, remotes, locations, chosen, whys, misses;
   for (std::size_t id = 0; id < run.tasks.size(); ++id) {
     const Task& task = run.tasks[id];
     constructs.put(static_cast<std::uint64_t>(task.construct));
@@ -47,8 +68,13 @@ std::string task_block(const Run& run, std::int64_t step, bool delays) {
     const bool known = delays && task.begin >= 0 && run.ready[id] >= 0;
     if (delays) waited.put(known ? static_cast<std::uint64_t>(std::max<std::int64_t>(task.begin - run.ready[id], 0) / step + 1) : 0);
     if (delays) declared.put(run.declared.empty() ? 0 : static_cast<std::uint64_t>(run.declared[id]));
+    put_place(run.places, id, {&distances, &remotes, &locations, &chosen, &whys});
+    if (run.counters)
+      misses.put(task.cycles > 0 && task.cache_misses >= 0
+                     ? static_cast<std::uint64_t>(static_cast<double>(task.cache_misses) * 1e6 / static_cast<double>(task.cycles)) + 1
+                     : 0);
   }
-  return packed({&constructs, &parents, &waited, &declared});
+  return packed({&constructs, &parents, &waited, &declared, &distances, &remotes, &locations, &chosen, &whys, &misses});
 }
 
 std::string overview_block(const Run& run, const Figures& figures) {

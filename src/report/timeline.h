@@ -3,7 +3,9 @@
 // For each thread of Figures::threads one block: four columns, each behind its length in bytes. Gap: from the end of the piece
 // before, in steps. Length, in steps. Task: the difference to that of the piece before, signed, times two, plus one if it
 // waits. Wait: the place, for those that wait. One more block has the tasks, by id, in columns of the same kind:
-// construct, parent (id - parent; 0: none), delay from ready to begin in steps plus one (0: not known), bytes declared.
+// construct, parent (id - parent; 0: none), delay from ready to begin in steps plus one (0: not known), bytes declared,
+// mean distance of its known bytes times ten (0: not known), remote share of those times 200 plus one, location plus one,
+// chosen location plus two (1: it stays; 0: no decision), why (of Places::whys), last-level misses per 10^6 cycles plus one.
 // And an overview for the first picture: for each thread and each of kOverview equal parts of the run, the construct that
 // ran longest plus one, and how much of the part tasks worked, of 255.
 #pragma once

@@ -13,7 +13,7 @@ from browser import axe_script, emulate, find_selenium, open_browser, requests_o
 find_selenium()
 
 from common import Workshop, hearth  # noqa: E402
-from recordings import PROGRAM, write_million  # noqa: E402
+from recordings import PROGRAM, add_places, write_million  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
@@ -279,6 +279,34 @@ class Recordings(unittest.TestCase):
     def test_of_a_killed_program(self):
         self.changed("killed", "UPDATE process SET complete = 0", "UPDATE task SET end_ns = NULL, outcome = NULL WHERE id % 3 = 0")
         self.assertIn("did not end by itself", text("#answers"))
+
+
+class Places(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.path = SHOP.folder / "places.db"
+        shutil.copy(SHOP.folder / "app.db", cls.path)
+        add_places(cls.path)
+        show(cls.path)
+        cls.file = sqlite3.connect(cls.path)
+
+    def test_colours_begin_with_the_distance_of_data(self):
+        self.assertEqual(state()["mode"], "distance")
+        self.assertIn("local (10)", text("#legend"))
+        self.assertIn("distance 22", text("#legend"))
+
+    def test_every_tasks_distance_is_that_of_its_bytes(self):
+        shown = dict(enumerate(DRIVER.execute_script("return [...hearth.timeline.tasks.distance]")))
+        for task, distance in self.file.execute(
+                "SELECT b.task, sum((b.read + b.written) * d.distance) * 1.0 / sum(b.read + b.written) FROM task_bytes b JOIN task t ON "
+                "t.id = b.task JOIN distance d ON d.location = t.location AND d.memory = b.memory GROUP BY 1"):
+            self.assertAlmostEqual(shown[task], distance, delta=0.051)
+
+    def test_the_matrix_and_the_decisions(self):
+        rows = cells("#locality-table")
+        self.assertEqual([row[0] for row in rows[:4]], [f"ran at {n}" for n in range(4)])
+        self.assertEqual(len(cells("#decisions-table > div:last-child")), 2)
+        self.assertEqual(complaints(), [])
 
 
 class Looks(unittest.TestCase):

@@ -9,40 +9,9 @@ import sys
 import unittest
 
 from common import SOURCE, Workshop, hearth
+from recordings import PROGRAM, add_places
 
 SHOP = Workshop()
-PROGRAM = r"""
-#include <stdio.h>
-enum { N = 64, LENGTH = 2048 };
-static double x[N][LENGTH];
-static int fib(int n) {
-  if (n < 2) return n;
-  int a, b;
-#pragma omp task shared(a)
-  a = fib(n - 1);
-#pragma omp task shared(b)
-  b = fib(n - 2);
-#pragma omp taskwait
-  return a + b;
-}
-int main(void) {
-  int r = 0;
-#pragma omp parallel
-#pragma omp single
-  {
-    r = fib(10);
-    for (int i = 0; i < N; i++) {
-#pragma omp task depend(inout : x[i])
-      for (int k = 0; k < LENGTH; k++) x[i][k] += k;
-    }
-  }
-#pragma omp parallel for schedule(dynamic, 16)
-  for (int i = 0; i < N; i++)
-    for (int k = 0; k < LENGTH * i / 8; k++) x[i][k % LENGTH] += 1;
-  printf("%d\n", r);
-  return 0;
-}
-"""
 
 
 def tearDownModule():
@@ -132,6 +101,54 @@ class Figures(unittest.TestCase):
             "LEFT JOIN code r ON r.id = t.code WHERE l.kind = 'dynamic'"))
         self.assertEqual(loops[0]["iterations"], self.one("SELECT sum(iterations) FROM loop WHERE kind = 'dynamic'"))
         self.assertEqual(loops[0]["ns"], self.one("SELECT sum(end_ns - begin_ns) FROM loop WHERE kind = 'dynamic'"))
+
+
+class Places(unittest.TestCase):
+    """A recording that tells where things are."""
+    @classmethod
+    def setUpClass(cls):
+        path = SHOP.folder / "places.db"
+        shutil.copy(recording(), path)
+        add_places(path)
+        cls.file = sqlite3.connect(path)
+        cls.data = json.loads(hearth("report", "--json", path).stdout)
+        cls.text = " ".join(hearth("report", "--text", path).stdout.split())
+
+    def one(self, sql):
+        return self.file.execute(sql).fetchone()[0]
+
+    def test_the_matrix_has_all_bytes_whose_place_is_known(self):
+        locality = self.data["locality"]
+        wanted = [0] * 16
+        for ran, memory, moved in self.file.execute("SELECT t.location, b.memory, sum(b.read + b.written) FROM task_bytes b JOIN task t "
+                                                    "ON t.id = b.task WHERE b.memory >= 0 GROUP BY 1, 2"):
+            wanted[ran * 4 + memory] = moved
+        self.assertEqual(locality["matrix"], wanted)
+        self.assertEqual(locality["unknown_bytes"], self.one("SELECT sum(read + written) FROM task_bytes WHERE memory < 0"))
+        remote = self.one("SELECT sum(b.read + b.written) FROM task_bytes b JOIN task t ON t.id = b.task "
+                          "WHERE b.memory >= 0 AND b.memory <> t.location")
+        self.assertEqual(locality["remote_bytes"], remote)
+        share = 100 * remote / sum(wanted)
+        self.assertIn(f"How much memory was remote? {share:.{1 if share < 9.95 else 0}f} %", self.text)
+
+    def test_constructs_have_their_share_and_distance(self):
+        for construct in self.data["locality"]["constructs"]:
+            name = next(c["name"] for c in self.data["constructs"] if c["id"] == construct["id"])
+            row = self.file.execute(
+                "SELECT sum(b.read + b.written), sum((b.memory >= 0) * (b.read + b.written) * coalesce(d.distance, 0)) FROM task_bytes b "
+                "JOIN task t ON t.id = b.task JOIN code c ON c.id = t.code LEFT JOIN distance d ON d.location = t.location AND "
+                "d.memory = b.memory WHERE c.name = ?", (name,)).fetchone()
+            self.assertEqual((construct["bytes"], construct["weighted"]), row, name)
+
+    def test_decisions(self):
+        constructs = self.data["locality"]["constructs"]
+        self.assertEqual(sum(c["decided"] for c in constructs), self.one("SELECT count(*) FROM decision"))
+        self.assertEqual(sum(c["dealt"] for c in constructs), self.one("SELECT count(*) FROM decision WHERE chosen >= 0 AND chosen <> location"))
+        self.assertEqual({w["why"]: w["decisions"] for w in self.data["locality"]["whys"]},
+                         dict(self.file.execute("SELECT why, count(*) FROM decision GROUP BY 1")))
+
+    def test_it_says_that_the_machine_was_pretended(self):
+        self.assertIn("pretending to be four (4 locations)", self.text)
 
 
 class Text(unittest.TestCase):

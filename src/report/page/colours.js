@@ -51,9 +51,27 @@ function rampMode(name, value, least, most, text) {
   }, ends: [text(least), text(most)]};
 }
 
+function linearMode(name, value, least, most, text) {
+  return {palette: ramp(name), index: (pieces, i) => {
+    const v = value(pieces, i);
+    return v < 0 ? -1 : Math.max(0, Math.min(STEPS - 1, Math.round((v - least) / (most - least) * (STEPS - 1))));
+  }, ends: [text(least), text(most)]};
+}
+
 /** What there is to choose from: {id, name, ramp, make(tasks, ramp)}. */
 function modes(tasks) {
-  const all = [{id: 'construct', name: 'construct', make: () => constructMode(tasks)}];
+  const all = [];
+  const farthest = Math.max(20, ...REPORT.locality.distance);
+  if (tasks.distance && REPORT.locality.known && REPORT.locality.distance.some(d => d > 0)) {
+    all.push({id: 'distance', name: 'distance of its data', ramp: true, make: (_, name) =>
+      linearMode(name, (p, i) => tasks.distance[p.task[i]] || -1, 10, farthest, d => d === 10 ? 'local (10)' : 'distance ' + d)});
+  }
+  if (tasks.misses) {
+    const most = Math.max(10, tasks.misses.reduce((a, b) => Math.max(a, b), 0));
+    all.push({id: 'misses', name: 'last-level cache misses', ramp: true, make: (_, name) =>
+      rampMode(name, (p, i) => tasks.misses[p.task[i]], 1, most, v => countText(v) + ' in 10⁶ cycles')});
+  }
+  all.push({id: 'construct', name: 'construct', make: () => constructMode(tasks)});
   const longest = Math.max(1000, ...REPORT.constructs.filter(c => c.kind !== 'initial').map(c => c.most_ns));
   all.push({id: 'length', name: 'length of the piece', ramp: true, make: (_, name) =>
     rampMode(name, (p, i) => p.end[i] - p.begin[i], 100, longest, timeText)});
@@ -65,7 +83,16 @@ function modes(tasks) {
     all.push({id: 'bytes', name: 'bytes that the task declares', ramp: true, make: (_, name) =>
       rampMode(name, (p, i) => tasks.declared[p.task[i]] || -1, 64, Math.max(4096, tasks.mostDeclared), bytesText)});
   }
-  if (RUN.nodes > 1) {
+  if (tasks.remote && REPORT.locality.known) {
+    all.push({id: 'remote', name: 'remote share of its data', ramp: true, make: (_, name) =>
+      linearMode(name, (p, i) => tasks.remote[p.task[i]], 0, 1, shareText)});
+  }
+  if (tasks.location && REPORT.locality.locations > 1) {
+    const locations = [...Array(REPORT.locality.locations).keys()];
+    all.push({id: 'location', name: 'location where it ran', make: () => ({
+      palette: locations.map(n => CATEGORIES[n % CATEGORIES.length]), index: (p, i) => tasks.location[p.task[i]],
+      legend: locations.slice(0, 16).map(n => ({colour: CATEGORIES[n % CATEGORIES.length], text: 'location ' + n}))})});
+  } else if (RUN.nodes > 1) {
     const nodes = [...new Set(REPORT.threads.map(t => t.node))].sort((a, b) => a - b);
     all.push({id: 'node', name: 'node where it ran', make: () => ({
       palette: nodes.map((_, i) => CATEGORIES[i % CATEGORIES.length]), index: (p) => nodes.indexOf(REPORT.threads[p.thread].node),

@@ -74,7 +74,8 @@ async function loadThread(index) {
 
 /** What tasks are, by id. */
 async function loadTasks() {
-  const [constructs, parents, delays, declared] = new Reader(await unpacked('tasks')).columns(4);
+  const [constructs, parents, delays, declared, distances, remotes, locations, chosen, whys, misses] =
+    new Reader(await unpacked('tasks')).columns(10);
   const count = numbersIn(constructs);
   const tasks = {count, construct: new Int32Array(count), parent: new Int32Array(count), delay: null, declared: null};
   const construct = new Reader(constructs), parent = new Reader(parents);
@@ -92,6 +93,19 @@ async function loadTasks() {
       tasks.declared[i] = bytes.next();
     }
   }
+  // Columns of tasks about which nothing is known are empty.
+  const column = (bytes, change) => {
+    if (bytes.length === 0) return null;
+    const reader = new Reader(bytes), all = new Float32Array(count);
+    for (let i = 0; i < count; ++i) all[i] = change(reader.next());
+    return all;
+  };
+  tasks.distance = column(distances, v => v / 10);          // 0: not known
+  tasks.remote = column(remotes, v => (v - 1) / 200);       // below 0: not known
+  tasks.location = column(locations, v => v - 1);           // below 0: not known
+  tasks.chosen = column(chosen, v => v - 2);                // -1: it stays; -2: no decision
+  tasks.why = column(whys, v => v);
+  tasks.misses = column(misses, v => v - 1);                // per 10^6 cycles; below 0: not known
   return tasks;
 }
 

@@ -11,7 +11,7 @@ function fillFirstScreen() {
     () => null,
     () => bar([['work', RUN.parallelism / Math.max(REPORT.threads.length, 1)]]),
     () => bar([['work', share('work_ns')], ['creating', share('creating_ns')], ['waiting', share('waiting_ns')], ['outside', share('outside_ns')]]),
-    () => REPORT.locality.known ? bar([['remote', REPORT.locality.remote_bytes / (REPORT.locality.bytes || 1)]]) : null,
+    () => REPORT.locality.known ? bar([['remote', REPORT.locality.remote_bytes / (REPORT.locality.bytes - REPORT.locality.unknown_bytes || 1)]]) : null,
   ];
   byId('answers').append(...REPORT.answers.map((answer, i) => element('div', {class: 'answer'}, element('h2', {}, answer.question),
     element('p', {class: 'figure'}, answer.figure), bars[i](), element('p', {class: 'words'}, answer.sentence))));
@@ -44,6 +44,12 @@ function taskFacts(timeline, found) {
   facts.push([pieces.wait[i] >= 0 ? 'For' : 'This piece', timeText(pieces.end[i] - pieces.begin[i])], ['Begins at', timeText(pieces.begin[i])]);
   if (tasks.delay && tasks.delay[task] >= 0) facts.push(['Delay from ready to begin', timeText(tasks.delay[task])]);
   if (tasks.declared && tasks.declared[task] > 0) facts.push(['Declares', bytesText(tasks.declared[task])]);
+  if (tasks.location && tasks.location[task] >= 0) facts.push(['Ran on', 'location ' + tasks.location[task]]);
+  if (tasks.remote && tasks.remote[task] >= 0)
+    facts.push(['Its data', shareText(tasks.remote[task]) + ' remote' + (tasks.distance[task] > 0 ? ', mean distance ' + threeDigits(tasks.distance[task]) + ' (10 is local)' : '')]);
+  if (tasks.chosen && tasks.chosen[task] > -2)
+    facts.push(['Decision', (tasks.chosen[task] < 0 ? 'stays where it was asked' : 'dealt to location ' + tasks.chosen[task]) + ': ' + REPORT.locality.whys[tasks.why[task]].why]);
+  if (tasks.misses && tasks.misses[task] >= 0) facts.push(['Last-level cache misses', countText(tasks.misses[task]) + ' in 10⁶ cycles']);
   if (tasks.parent[task] >= 0) facts.push(['Created by', '#' + tasks.parent[task]]);
   return facts;
 }
@@ -178,6 +184,7 @@ async function start() {
   fillThreads();
   fillParallelism();
   fillLocality();
+  fillDecisions();
   fillAllocations();
   fillMoves();
   const tasks = await loadTasks(), threads = [];

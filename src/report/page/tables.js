@@ -119,23 +119,53 @@ function fillThreads() {
 }
 
 function fillLocality() {
-  const l = REPORT.locality;
+  const l = REPORT.locality, known = l.bytes - l.unknown_bytes;
   if (!l.known) {
     byId('locality-sentence').textContent = 'It cannot be told how far tasks were from their data: ' + l.why_unknown + '.';
     return;
   }
-  byId('locality-sentence').textContent = shareText(l.remote_bytes / (l.bytes || 1)) + ' of the ' + bytesText(l.bytes) + ' that tasks have touched lay on another node than the task ran on.';
-  const nodes = [...Array(l.nodes).keys()], most = Math.max(1, ...l.matrix);
+  byId('locality-sentence').textContent = shareText(l.remote_bytes / (known || 1)) + ' of ' + bytesText(known) + ' that tasks declare to touch lay at another location than the task ran.' +
+    (l.unknown_bytes > 0 ? ' Of ' + bytesText(l.unknown_bytes) + ' more it is not known where they lay.' : '');
+  const names = [...Array(l.locations).keys()], most = Math.max(1, ...l.matrix);
   const cell = (run, data) => {
-    const bytes = l.matrix[run * l.nodes + data], part = bytes / most;
-    const td = element('td', {}, bytesText(bytes));
-    td.style.background = 'color-mix(in srgb, var(' + (run === data ? '--work' : '--remote') + ') ' + Math.round(45 * part) + '%, var(--ground))';
+    const at = run * l.locations + data, part = l.matrix[at] / most;
+    const td = element('td', {title: l.distance[at] > 0 ? 'distance ' + l.distance[at] : null}, l.matrix[at] > 0 ? bytesText(l.matrix[at]) : '–');
+    td.style.background = 'color-mix(in srgb, var(' + (run === data ? '--work' : '--remote') + ') ' + Math.round(40 * part) + '%, var(--ground))';
     return td;
   };
+  const rowSum = run => names.reduce((sum, data) => sum + l.matrix[run * l.locations + data], 0);
+  const remote = run => rowSum(run) > 0 ? 1 - l.matrix[run * l.locations + run] / rowSum(run) : 0;
   byId('locality-table').append(element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Locality matrix'}, element('table', {class: 'matrix'},
-    element('caption', {}, 'Bytes that tasks touched: where the task ran (rows), where the data lay (columns). On the diagonal both are the same node.'),
-    element('thead', {}, element('tr', {}, element('td'), nodes.map(n => element('th', {scope: 'col', class: 'number'}, 'data on ' + n)))),
-    element('tbody', {}, nodes.map(run => element('tr', {}, element('th', {scope: 'row'}, 'ran on ' + run), nodes.map(data => cell(run, data))))))));
+    element('caption', {}, 'Bytes that tasks declare: where the task ran (rows), where the data lay (columns). On the diagonal both are the same.'),
+    element('thead', {}, element('tr', {}, element('td', {}, ''), names.map(n => element('th', {scope: 'col', class: 'number'}, 'data at ' + n)), element('th', {scope: 'col', class: 'number'}, 'remote'))),
+    element('tbody', {}, names.map(run => element('tr', {}, element('th', {scope: 'row'}, 'ran at ' + run), names.map(data => cell(run, data)), element('td', {}, shareText(remote(run)))))))));
+  const rows = l.constructs.filter(c => c.bytes > 0 && CONSTRUCTS.has(c.id));
+  byId('locality-table').append(makeTable('The same by construct.', [
+    {label: 'Construct', value: c => constructLabel(CONSTRUCTS.get(c.id)), show: c => constructLink(CONSTRUCTS.get(c.id))},
+    {label: 'Bytes', number: true, value: c => c.bytes, show: c => bytesText(c.bytes)},
+    {label: 'Remote', number: true, value: c => c.remote_bytes, show: c => bytesText(c.remote_bytes)},
+    {label: 'Share', number: true, value: c => remoteOf(c), show: c => shareText(remoteOf(c)), hint: 'of the bytes whose place is known'},
+    {label: 'Mean distance', number: true, value: c => c.weighted / (c.bytes - c.unknown_bytes || 1), show: c => c.weighted > 0 ? threeDigits(c.weighted / (c.bytes - c.unknown_bytes)) : '–', hint: '10 is local'},
+  ], rows, 2));
+}
+function remoteOf(c) { return c.bytes > c.unknown_bytes ? c.remote_bytes / (c.bytes - c.unknown_bytes) : 0; }
+
+function fillDecisions() {
+  const l = REPORT.locality, rows = l.constructs.filter(c => c.decided > 0 && CONSTRUCTS.has(c.id));
+  const sum = key => rows.reduce((all, c) => all + c[key], 0);
+  byId('decisions-sentence').textContent = rows.length === 0 ? 'No decision of a policy was recorded.' :
+    'The policy ' + (l.policy || '') + ' was asked about ' + counted(sum('decided'), 'task') + ': ' + countText(sum('dealt')) + ' were dealt to another location, ' +
+    countText(sum('stayed')) + ' stayed; ' + countText(sum('elsewhere')) + ' ran elsewhere than was decided, since an idle thread took them.';
+  if (rows.length === 0) return;
+  byId('decisions-table').append(makeTable('Decisions, by construct.', [
+    {label: 'Construct', value: c => constructLabel(CONSTRUCTS.get(c.id)), show: c => constructLink(CONSTRUCTS.get(c.id))},
+    {label: 'Decided', number: true, value: c => c.decided, show: c => countText(c.decided)},
+    {label: 'Dealt', number: true, value: c => c.dealt, show: c => countText(c.dealt), hint: 'to another location than that of the thread that asked'},
+    {label: 'Stayed', number: true, value: c => c.stayed, show: c => countText(c.stayed)},
+    {label: 'Ran elsewhere', number: true, value: c => c.elsewhere, show: c => countText(c.elsewhere), hint: 'at another location than was decided'},
+  ], rows, 1), makeTable('Why.', [
+    {label: 'Reason', value: w => w.why}, {label: 'Decisions', number: true, value: w => w.decisions, show: w => countText(w.decisions)},
+  ], l.whys.filter(w => w.decisions > 0), 1));
 }
 
 function fillAllocations() {
