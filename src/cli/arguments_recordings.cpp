@@ -15,12 +15,16 @@ void register_report(CLI::App& app) {
   const auto request = std::make_shared<ReportRequest>();
   CLI::App* report = app.add_subcommand("report", "Show what happened in a recorded run");
   report->add_option("file", request->file, "A recording of hearth record")->required()->type_name("FILE");
-  report->add_option("-o,--output", request->output, "Write the page to this file (default: the recording's name and .html)")
+  report->add_option("other", request->other, "Another recording, to compare it with")->type_name("OTHER");
+  report
+      ->add_option("-o,--output", request->output,
+                   "Write the page to this file (default: the recording's name and .html)")
       ->type_name("FILE.html");
   report->add_flag("--text", request->text, "Print the first screen in the terminal");
   report->add_flag("--json", request->json, "Print all figures as JSON");
-  report->add_option("--machine", request->machine,
-                     "Simulate advice about allocations on this model, and say how much of its time the run then takes")
+  report
+      ->add_option("--machine", request->machine,
+                   "Simulate advice about allocations on this model, and say how much of its time the run then takes")
       ->type_name("MACHINE");
   report->callback([request] { end_with(report_main(*request)); });
 }
@@ -30,8 +34,7 @@ void register_export(CLI::App& app) {
   CLI::App* export_ = app.add_subcommand("export", "Convert a recording for other viewers");
   export_->add_option("file", request->file, "A recording of hearth record")->required()->type_name("FILE");
   export_->add_option("--perfetto", request->perfetto, "Chrome's trace JSON, for Perfetto")->type_name("FILE");
-  export_->add_option("--paraver", request->paraver, "Paraver's .prv, with .pcf and .row beside it")
-      ->type_name("FILE");
+  export_->add_option("--paraver", request->paraver, "Paraver's .prv, with .pcf and .row beside it")->type_name("FILE");
   export_->callback([request] {
     if (request->perfetto.empty() && request->paraver.empty()) throw CLI::RequiredError("--perfetto or --paraver");
     end_with(export_main(*request));
@@ -46,8 +49,7 @@ void register_sim(CLI::App& app) {
   sim->add_option("program", request->program,
                   "What is simulated: a file of hearth record, or a name that --list tells");
   sim->add_flag("--list", request->list, "Print the programs and their settings");
-  sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")
-      ->type_name("MACHINE");
+  sim->add_option("--machine", request->machine, "A model's name, or a model file (.toml)")->type_name("MACHINE");
   sim->add_option("--policy", request->policies, "Policies: default,work-stealing,locality,...")
       ->delimiter(',')
       ->type_name("P,...");

@@ -14,6 +14,7 @@
 #include "cli/sim_report.h"
 #include "cli/sim_run.h"
 #include "report/advice.h"
+#include "report/compare.h"
 #include "report/page.h"
 #include "report/words.h"
 
@@ -46,8 +47,9 @@ bool simulate_advice(const ReportRequest& request, report::Advice& advice) {
     const sim::Band band = sim::band_of(figures_of(sweep.results.back(), sweep.results[1]).ratio);
     advice = report::advice_of_search(
         study.workload, study.advice,
-        fmt::format("Simulated on {}: with all advice on allocations the run takes {:.2f} ({:.2f} to {:.2f}) of its time without.",
-                    study.model.machine.name, band.median, band.low, band.high));
+        fmt::format(
+            "Simulated on {}: with all advice on allocations the run takes {:.2f} ({:.2f} to {:.2f}) of its time without.",
+            study.model.machine.name, band.median, band.low, band.high));
   } catch (const UsageError& error) {
     say("report: {}", error.text);
     return false;
@@ -71,24 +73,41 @@ bool may_write_page(const std::string& path) {
 
 int report_main(const ReportRequest& request) {
   const bool page_alone = request.output.empty() && !request.text && !request.json;
-  const std::string output = page_alone ? std::filesystem::path(request.file).replace_extension(".html").string() : request.output;
-  if (would_destroy(output, request.file) || !may_write_page(output)) return kExitUsage;
+  const std::string output = page_alone ? std::filesystem::path(request.file).replace_extension(".html").string()
+                                        : request.output;
+  if (would_destroy(output, request.file) || (!request.other.empty() && would_destroy(output, request.other)) ||
+      !may_write_page(output))
+    return kExitUsage;
   report::Advice advice;
   if (!request.machine.empty() && !simulate_advice(request, advice)) {
     if (interrupted() != 0) end_interrupted();
     return kExitUsage;
   }
   report::Subject subject;
-  if (const std::string wrong = report::read_subject(request.file, subject, request.machine.empty() ? nullptr : &advice); !wrong.empty()) {
+  if (const std::string wrong = report::read_subject(request.file, subject,
+                                                     request.machine.empty() ? nullptr : &advice);
+      !wrong.empty()) {
     say("{}.", wrong);
     return kExitUsage;
   }
-  if (!output.empty()) {
-    const std::string page = report::page_of(subject);
-    if (!write_file(output, page)) return kExitFailed;
-    if (output != "-") say("{}: {}; open it in a browser.", output, report::bytes_text(static_cast<std::int64_t>(page.size())));
+  report::Subject other;
+  if (!request.other.empty()) {
+    const report::Advice none;
+    if (const std::string wrong = report::read_subject(request.other, other, &none); !wrong.empty()) {
+      say("{}.", wrong);
+      return kExitUsage;
+    }
   }
-  if (request.json) put_text(stdout, report::data_json(subject) + '\n');
+  const report::Subject* const second = request.other.empty() ? nullptr : &other;
+  if (!output.empty()) {
+    const std::string page = report::page_of(subject, second);
+    if (!write_file(output, page)) return kExitFailed;
+    if (output != "-")
+      say("{}: {}; open it in a browser.", output, report::bytes_text(static_cast<std::int64_t>(page.size())));
+  }
+  if (request.json) put_text(stdout, report::data_json(subject, nullptr, second) + '\n');
+  if (request.text && second != nullptr)
+    put_text(stdout, report::comparison_text(subject, other, report::compare(subject, other)) + '\n');
   if (request.text) put_text(stdout, report::text_of(subject.screen, text_width()));
   return 0;
 }

@@ -7,6 +7,7 @@ namespace hearth::cli {
 
 struct ReportRequest {
   std::string file = {};
+  std::string other = {};   // another recording to compare it with; empty: none
   std::string output = {};  // the page; empty: none, or the recording's name and .html if nothing else is asked for
   bool text = false;
   bool json = false;

@@ -17,14 +17,16 @@ constexpr std::size_t kMostAllocations = 3;
 constexpr std::uint64_t kPageBytes = 4096;
 
 std::string why_of(const sim::RegionGroup& group) {
-  std::string text = group.use.part > 0.995 ? "a task that touches it touches all of it"
-                                            : fmt::format("a task that touches it touches {:.2g} % of it", 100 * group.use.part);
+  std::string text = group.use.part > 0.995
+                         ? "a task that touches it touches all of it"
+                         : fmt::format("a task that touches it touches {:.2g} % of it", 100 * group.use.part);
   text += group.written ? ", and some write." : ", and all only read.";
   if (group.use.touched_by_users) text += " The tasks that use it are the first to touch it.";
   return text;
 }
 
-Advice advice_of(const sim::Workload& workload, const std::vector<sim::RegionGroup>& groups, const std::vector<Kind>& kinds) {
+Advice advice_of(const sim::Workload& workload, const std::vector<sim::RegionGroup>& groups,
+                 const std::vector<Kind>& kinds) {
   Advice advice;
   for (const sim::RegionGroup& group : groups) {
     const sim::RegionIndex first = group.regions.front();
@@ -54,11 +56,9 @@ bool worth_reading(const Run& run) {
 
 std::string distribution_call(Kind kind) {
   switch (kind) {
-    case Kind::fine:
-      return "omp_malloc_specific(size, OMP_MALLOC_FINE), or the trait partition = interleaved";
+    case Kind::fine: return "omp_malloc_specific(size, OMP_MALLOC_FINE), or the trait partition = interleaved";
     case Kind::coarse: return "omp_malloc_specific(size, OMP_MALLOC_COARSE)";
-    case Kind::blocked:
-      return "omp_malloc_specific(size, OMP_MALLOC_BLOCKED), or the trait partition = blocked";
+    case Kind::blocked: return "omp_malloc_specific(size, OMP_MALLOC_BLOCKED), or the trait partition = blocked";
     case Kind::nearest:
       return "omp_malloc_specific(size, OMP_MALLOC_NEAREST) by the initial thread, or the trait partition = "
              "nearest";
@@ -76,7 +76,8 @@ Advice advice_by_rules(const Run& run, const Figures& figures) {
   program.page_bytes = kPageBytes;
   program.busy = figures.average_parallelism();
   for (const ThreadFigures& thread : figures.threads)
-    program.creating = std::max(program.creating, static_cast<double>(thread.time.creating) / static_cast<double>(figures.length()));
+    program.creating = std::max(program.creating,
+                                static_cast<double>(thread.time.creating) / static_cast<double>(figures.length()));
   const std::vector<sim::TasksUse> uses = sim::tasks_use(recorded.workload);
   std::vector<Kind> kinds;
   for (std::size_t i = 0; i < uses.size(); ++i) {

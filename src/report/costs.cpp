@@ -13,11 +13,11 @@ namespace hearth::report {
 namespace {
 
 constexpr std::size_t kMostCosts = 3, kMostChanges = 6;
-constexpr double kMatters = 0.005;   // of thread time: less is not worth a line among the costs
-constexpr double kWorthWhile = 0.05;  // of thread time: less is not worth a change to a program
+constexpr double kMatters = 0.005;      // of thread time: less is not worth a line among the costs
+constexpr double kWorthWhile = 0.05;    // of thread time: less is not worth a change to a program
 constexpr double kRemoteMatters = 0.1;  // of the bytes
-constexpr double kFineGrain = 0.2;   // creating a task takes more than this part of its work
-constexpr double kUneven = 1.2;      // the slowest thread's part / the mean
+constexpr double kFineGrain = 0.2;      // creating a task takes more than this part of its work
+constexpr double kUneven = 1.2;         // the slowest thread's part / the mean
 
 struct WaitWord {
   std::string_view kind, words;
@@ -71,29 +71,31 @@ void add_waits(const Run& run, const Figures& figures, std::vector<Cost>& costs)
 void add_creating(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
   for (const ConstructFigures& construct : figures.constructs) {
     if (construct.creation == 0 || construct.tasks == 0) continue;
-    costs.push_back({fmt::format("Creating the tasks of {}", name_of(run, construct).name),
-                     fmt::format("{}, {} each; such a task works for {}.", counted(construct.tasks, "task"),
-                                 time_text(construct.creation / construct.tasks),
-                                 time_text(construct.work / construct.tasks)),
-                     figures.share(construct.creation), "constructs"});
+    costs.push_back(
+        {fmt::format("Creating the tasks of {}", name_of(run, construct).name),
+         fmt::format("{}, {} each; such a task works for {}.", counted(construct.tasks, "task"),
+                     time_text(construct.creation / construct.tasks), time_text(construct.work / construct.tasks)),
+         figures.share(construct.creation), "constructs"});
   }
 }
 
 void add_outside(const Figures& figures, std::vector<Cost>& costs) {
-  costs.push_back({"Threads outside of parallel regions",
-                   fmt::format("They have no task while other threads run: before their first region, between regions and "
-                               "after their last: {} of {} of thread time.",
-                               time_text(figures.time.outside), time_text(figures.thread_time())),
-                   figures.share(figures.time.outside), "threads"});
+  costs.push_back(
+      {"Threads outside of parallel regions",
+       fmt::format("They have no task while other threads run: before their first region, between regions and "
+                   "after their last: {} of {} of thread time.",
+                   time_text(figures.time.outside), time_text(figures.thread_time())),
+       figures.share(figures.time.outside), "threads"});
 }
 
 void fill_with_work(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
   for (const ConstructFigures& construct : figures.constructs) {
     if (costs.size() >= kMostCosts || figures.share(construct.work) < kMatters) return;
-    costs.push_back({fmt::format("{} (work)", work_words(name_of(run, construct))),
-                     fmt::format("{} on {}; the busiest thread has {} times the mean.", counted(construct.tasks, "task"),
-                                 counted(construct.threads, "thread"), decimal(construct.imbalance)),
-                     figures.share(construct.work), "constructs"});
+    costs.push_back(
+        {fmt::format("{} (work)", work_words(name_of(run, construct))),
+         fmt::format("{} on {}; the busiest thread has {} times the mean.", counted(construct.tasks, "task"),
+                     counted(construct.threads, "thread"), decimal(construct.imbalance)),
+         figures.share(construct.work), "constructs"});
   }
 }
 
@@ -103,12 +105,12 @@ void advise_grain(const Run& run, const Figures& figures, std::vector<Change>& c
     const ConstructName& name = name_of(run, construct);
     if (!is_explicit(name) || figures.share(construct.creation) < kWorthWhile) continue;
     if (static_cast<double>(construct.creation) < kFineGrain * static_cast<double>(construct.work)) continue;
-    changes.push_back({fmt::format("Let a task do more: {} of work cost {} to create.",
-                                   time_text(construct.work / construct.tasks),
-                                   time_text(construct.creation / construct.tasks)),
-                       where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
-                       fmt::format("It concerns the {} of thread time that creating takes.",
-                                   share_text(figures.share(construct.creation)))});
+    changes.push_back(
+        {fmt::format("Let a task do more: {} of work cost {} to create.", time_text(construct.work / construct.tasks),
+                     time_text(construct.creation / construct.tasks)),
+         where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
+         fmt::format("It concerns the {} of thread time that creating takes.",
+                     share_text(figures.share(construct.creation)))});
   }
 }
 
@@ -126,8 +128,9 @@ void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& c
     for (const LoopFigures& loop : figures.loops) {
       if (loop.name != place.name || loop.imbalance < kUneven || loop.kind.starts_with("single")) continue;
       const bool is_static = loop.kind == "static";
-      changes.push_back({fmt::format("The loop is uneven: its busiest thread has {} times the mean.", decimal(loop.imbalance)),
-                         loop.name, is_static ? "schedule(dynamic) or schedule(guided)" : "a smaller chunk, or taskloop", gain});
+      changes.push_back(
+          {fmt::format("The loop is uneven: its busiest thread has {} times the mean.", decimal(loop.imbalance)),
+           loop.name, is_static ? "schedule(dynamic) or schedule(guided)" : "a smaller chunk, or taskloop", gain});
       break;
     }
   }
@@ -136,17 +139,21 @@ void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& c
 /// Tasks wait to be made by one thread.
 void advise_creator(const Run& run, const Figures& figures, std::vector<Change>& changes) {
   for (const ThreadFigures& thread : figures.threads) {
-    const double of_its_time = figures.length() > 0 ? static_cast<double>(thread.time.creating) / static_cast<double>(figures.length()) : 0;
-    if (of_its_time < 0.3 || thread.time.creating < figures.time.creating * 9 / 10 || figures.threads.size() < 2) continue;
+    const double of_its_time = figures.length() > 0
+                                   ? static_cast<double>(thread.time.creating) / static_cast<double>(figures.length())
+                                   : 0;
+    if (of_its_time < 0.3 || thread.time.creating < figures.time.creating * 9 / 10 || figures.threads.size() < 2)
+      continue;
     if (figures.share(figures.time.waiting) < kWorthWhile) continue;
     const auto busiest = std::max_element(figures.constructs.begin(), figures.constructs.end(),
                                           [](const auto& a, const auto& b) { return a.creation < b.creation; });
-    changes.push_back({fmt::format("One thread creates nearly all tasks, {} of its time, while others wait for them: let several "
-                                   "threads create.",
-                                   share_text(of_its_time)),
-                       where_of(name_of(run, *busiest)), "a parallel loop or a task around the creating loop; taskloop",
-                       fmt::format("It concerns part of the {} of thread time that is waiting.",
-                                   share_text(figures.share(figures.time.waiting)))});
+    changes.push_back(
+        {fmt::format("One thread creates nearly all tasks, {} of its time, while others wait for them: let several "
+                     "threads create.",
+                     share_text(of_its_time)),
+         where_of(name_of(run, *busiest)), "a parallel loop or a task around the creating loop; taskloop",
+         fmt::format("It concerns part of the {} of thread time that is waiting.",
+                     share_text(figures.share(figures.time.waiting)))});
     return;
   }
 }
@@ -156,11 +163,12 @@ void advise_serial(const Run& run, const Figures& figures, std::vector<Change>& 
     if (name_of(run, construct).kind != "initial" || figures.length() == 0) continue;
     const double part = static_cast<double>(construct.work) / static_cast<double>(figures.length());
     if (part < kFineGrain || figures.threads.size() < 2 || figures.share(figures.time.outside) < kWorthWhile) continue;
-    changes.push_back({fmt::format("The initial thread works alone for {} ({} of the run): run more of that in parallel.",
-                                   time_text(construct.work), share_text(part)),
-                       "", "parallel for, sections or tasks",
-                       fmt::format("It concerns the {} of thread time that is outside of regions.",
-                                   share_text(figures.share(figures.time.outside)))});
+    changes.push_back(
+        {fmt::format("The initial thread works alone for {} ({} of the run): run more of that in parallel.",
+                     time_text(construct.work), share_text(part)),
+         "", "parallel for, sections or tasks",
+         fmt::format("It concerns the {} of thread time that is outside of regions.",
+                     share_text(figures.share(figures.time.outside)))});
   }
 }
 
@@ -180,7 +188,8 @@ void advise_memory(const Advice& advice, std::vector<Change>& changes) {
   for (const Advice::Allocation& allocation : advice.allocations) {
     changes.push_back({fmt::format("Distribute this memory ({}) as {}: {}", bytes_text(allocation.bytes),
                                    allocation.distribution, allocation.why),
-                       allocation.name, allocation.call, advice.gain.empty() ? "Not simulated: " + advice.command : advice.gain});
+                       allocation.name, allocation.call,
+                       advice.gain.empty() ? "Not simulated: " + advice.command : advice.gain});
   }
 }
 
@@ -199,10 +208,12 @@ std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Localit
   add_creating(run, figures, costs);
   add_outside(figures, costs);
   if (locality.known && locality.remote_share() >= kRemoteMatters)
-    costs.push_back({"Work on data that is not where its task ran",
-                     fmt::format("{} of the bytes that tasks declare are somewhere else than the task ran. The share is of the threads' work.",
-                                 share_text(locality.remote_share())),
-                     figures.share(figures.time.work) * locality.remote_share(), "locality"});
+    costs.push_back(
+        {"Work on data that is not where its task ran",
+         fmt::format(
+             "{} of the bytes that tasks declare are somewhere else than the task ran. The share is of the threads' work.",
+             share_text(locality.remote_share())),
+         figures.share(figures.time.work) * locality.remote_share(), "locality"});
   std::erase_if(costs, [](const Cost& cost) { return cost.share < kMatters; });
   std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.share > b.share; });
   if (costs.size() > kMostCosts) costs.resize(kMostCosts);

@@ -2,6 +2,7 @@
 #include "report/data.h"
 
 #include "report/advice.h"
+#include "report/compare.h"
 #include "report/costs.h"
 #include "report/json_text.h"
 
@@ -16,13 +17,27 @@ void put_time(JsonText& to, const TimeShares& time) {
 void put_screen(JsonText& to, const FirstScreen& screen) {
   to.key("answers").open_array();
   for (const Answer& a : screen.answers)
-    to.open_object().member("question", a.question).member("figure", a.figure).member("sentence", a.sentence).close_object();
+    to.open_object()
+        .member("question", a.question)
+        .member("figure", a.figure)
+        .member("sentence", a.sentence)
+        .close_object();
   to.close_array().key("costs").open_array();
   for (const Cost& c : screen.costs)
-    to.open_object().member("what", c.what).member("detail", c.detail).member("share", c.share).member("part", c.part).close_object();
+    to.open_object()
+        .member("what", c.what)
+        .member("detail", c.detail)
+        .member("share", c.share)
+        .member("part", c.part)
+        .close_object();
   to.close_array().key("changes").open_array();
   for (const Change& c : screen.changes)
-    to.open_object().member("what", c.what).member("where", c.where).member("how", c.how).member("gain", c.gain).close_object();
+    to.open_object()
+        .member("what", c.what)
+        .member("where", c.where)
+        .member("how", c.how)
+        .member("gain", c.gain)
+        .close_object();
   to.close_array().values("lacks", screen.lacks);
 }
 
@@ -37,7 +52,12 @@ void put_run(JsonText& to, const Run& run, const Figures& figures) {
   put_time(to, figures.time);
   to.key("processes").open_array();
   for (const Process& p : run.processes)
-    to.open_object().member("pid", p.pid).member("host", p.host).member("command", p.command).member("complete", p.complete).close_object();
+    to.open_object()
+        .member("pid", p.pid)
+        .member("host", p.host)
+        .member("command", p.command)
+        .member("complete", p.complete)
+        .close_object();
   to.close_array().close_object();
 }
 
@@ -60,8 +80,14 @@ void put_constructs(JsonText& to, const Run& run, const Figures& figures) {
     to.open_object().member("id", c.construct).member("name", name.name).member("kind", name.kind);
     to.member("function", name.function).member("file", name.file).member("line", name.line).member("tasks", c.tasks);
     to.member("work_ns", c.work).member("least_ns", c.least).member("most_ns", c.most).member("wait_ns", c.wait);
-    to.member("create_ns", c.create).member("creation_ns", c.creation).member("delays", c.delays).member("delay_ns", c.delay);
-    to.member("declared_bytes", c.declared).member("threads", c.threads).member("imbalance", c.imbalance).close_object();
+    to.member("create_ns", c.create)
+        .member("creation_ns", c.creation)
+        .member("delays", c.delays)
+        .member("delay_ns", c.delay);
+    to.member("declared_bytes", c.declared)
+        .member("threads", c.threads)
+        .member("imbalance", c.imbalance)
+        .close_object();
   }
   to.close_array();
 }
@@ -70,35 +96,75 @@ void put_waits(JsonText& to, const Run& run, const Figures& figures) {
   to.key("waits").open_array();
   for (const WaitFigures& w : figures.waits) {
     const WaitPlace& place = run.wait_places[static_cast<std::size_t>(w.place)];
-    to.open_object().member("id", w.place).member("kind", place.kind).member("name", place.name).member("words", wait_words(place));
-    to.member("waits", w.waits).member("ns", w.time).member("idle_ns", w.idle).member("longest_ns", w.longest).close_object();
+    to.open_object()
+        .member("id", w.place)
+        .member("kind", place.kind)
+        .member("name", place.name)
+        .member("words", wait_words(place));
+    to.member("waits", w.waits)
+        .member("ns", w.time)
+        .member("idle_ns", w.idle)
+        .member("longest_ns", w.longest)
+        .close_object();
   }
   to.close_array().key("loops").open_array();
   for (const LoopFigures& l : figures.loops)
-    to.open_object().member("kind", l.kind).member("name", l.name).member("times", l.times).member("iterations", l.iterations)
-        .member("ns", l.time).member("imbalance", l.imbalance).close_object();
+    to.open_object()
+        .member("kind", l.kind)
+        .member("name", l.name)
+        .member("times", l.times)
+        .member("iterations", l.iterations)
+        .member("ns", l.time)
+        .member("imbalance", l.imbalance)
+        .close_object();
   to.close_array();
 }
 
 void put_memory(JsonText& to, const Run& run, const Locality& locality) {
   to.key("allocations").open_array();
   for (const Allocation& a : run.allocations)
-    to.open_object().member("id", a.id).member("name", a.site).member("bytes", a.bytes).member("thread", a.thread)
-        .member("allocated_ns", a.when).member("own", a.own).close_object();
+    to.open_object()
+        .member("id", a.id)
+        .member("name", a.site)
+        .member("bytes", a.bytes)
+        .member("thread", a.thread)
+        .member("allocated_ns", a.when)
+        .member("own", a.own)
+        .close_object();
   to.close_array().key("moves").open_array();
   for (const Move& m : run.moves)
-    to.open_object().member("ns", m.when).member("thread", m.thread).member("what", m.what).member("why", m.why)
-        .member("count", m.count).member("location", m.location).close_object();
-  to.close_array().key("locality").open_object().member("known", locality.known).member("why_unknown", locality.why_unknown);
+    to.open_object()
+        .member("ns", m.when)
+        .member("thread", m.thread)
+        .member("what", m.what)
+        .member("why", m.why)
+        .member("count", m.count)
+        .member("location", m.location)
+        .close_object();
+  to.close_array()
+      .key("locality")
+      .open_object()
+      .member("known", locality.known)
+      .member("why_unknown", locality.why_unknown);
   to.member("locations", locality.locations).member("bytes", locality.all).member("remote_bytes", locality.remote);
-  to.member("unknown_bytes", locality.unknown).member("machine", run.places.machine).member("policy", run.places.policy);
+  to.member("unknown_bytes", locality.unknown)
+      .member("machine", run.places.machine)
+      .member("policy", run.places.policy);
   to.member("pretended", run.places.pretended).member("distances_from", run.places.distances_from);
   to.values("matrix", run.places.matrix).values("distance", run.places.distance);
   to.key("constructs").open_array();
   for (const ConstructLocality& c : locality.constructs)
-    to.open_object().member("id", c.construct).member("bytes", c.all).member("remote_bytes", c.remote)
-        .member("unknown_bytes", c.unknown).member("weighted", c.weighted).member("decided", c.decided).member("stayed", c.stayed)
-        .member("dealt", c.dealt).member("elsewhere", c.elsewhere).close_object();
+    to.open_object()
+        .member("id", c.construct)
+        .member("bytes", c.all)
+        .member("remote_bytes", c.remote)
+        .member("unknown_bytes", c.unknown)
+        .member("weighted", c.weighted)
+        .member("decided", c.decided)
+        .member("stayed", c.stayed)
+        .member("dealt", c.dealt)
+        .member("elsewhere", c.elsewhere)
+        .close_object();
   to.close_array().key("whys").open_array();
   for (std::size_t i = 0; i < locality.whys.size(); ++i)
     to.open_object().member("why", run.places.whys[i]).member("decisions", locality.whys[i]).close_object();
@@ -116,7 +182,7 @@ std::string read_subject(const std::string& path, Subject& out, const Advice* ad
   return {};
 }
 
-std::string data_json(const Subject& subject, const Timeline* timeline) {
+std::string data_json(const Subject& subject, const Timeline* timeline, const Subject* other) {
   JsonText to;
   to.open_object().member("title", subject.screen.title).member("facts", subject.screen.facts);
   put_screen(to, subject.screen);
@@ -127,9 +193,15 @@ std::string data_json(const Subject& subject, const Timeline* timeline) {
   put_memory(to, subject.run, subject.locality);
   to.key("parallelism").open_object().values("running", subject.figures.parallelism.running);
   to.values("available", subject.figures.parallelism.available).close_object();
+  if (other != nullptr) put_comparison(to, subject, *other, compare(subject, *other));
   if (timeline != nullptr)
-    to.key("timeline").open_object().member("step", timeline->step).member("pieces", timeline->pieces)
-        .member("tells_delays", timeline->tells_delays).member("overview", kOverview).close_object();
+    to.key("timeline")
+        .open_object()
+        .member("step", timeline->step)
+        .member("pieces", timeline->pieces)
+        .member("tells_delays", timeline->tells_delays)
+        .member("overview", kOverview)
+        .close_object();
   to.close_object();
   return to.text();
 }

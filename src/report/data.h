@@ -22,6 +22,7 @@ struct Subject {
 std::string read_subject(const std::string& path, Subject& out, const Advice* advice = nullptr);
 
 /// One object, on one line. `timeline`: what the page says of it; null: nothing.
-std::string data_json(const Subject& subject, const Timeline* timeline = nullptr);
+/// `other`: a run that it is compared with; null: none is.
+std::string data_json(const Subject& subject, const Timeline* timeline = nullptr, const Subject* other = nullptr);
 
 }  // namespace hearth::report

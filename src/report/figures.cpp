@@ -82,8 +82,8 @@ void add_tasks(const Run& run, Figures& out) {
     if (explicit_task && task.thread != kNone && index[static_cast<std::size_t>(task.thread)] >= 0)
       ++out.threads[static_cast<std::size_t>(index[static_cast<std::size_t>(task.thread)])].tasks;
   }
-  out.time.outside = std::max<std::int64_t>(
-      out.thread_time() - out.time.work - out.time.creating - out.time.waiting, 0);
+  out.time.outside = std::max<std::int64_t>(out.thread_time() - out.time.work - out.time.creating - out.time.waiting,
+                                            0);
 }
 
 /// How long each thread was in each construct, and in each class of time.
@@ -109,8 +109,8 @@ void add_by_thread(const Run& run, Figures& out) {
   }
   for (std::size_t c = 0; c < out.constructs.size(); ++c) {
     if (sum[c] > 0)
-      out.constructs[c].imbalance =
-          static_cast<double>(most[c]) * static_cast<double>(out.threads.size()) / static_cast<double>(sum[c]);
+      out.constructs[c].imbalance = static_cast<double>(most[c]) * static_cast<double>(out.threads.size()) /
+                                    static_cast<double>(sum[c]);
   }
 }
 
@@ -153,7 +153,8 @@ void add_loops(const Run& run, Figures& out) {
       most = std::max(most, run.loops[i].time);
       ++threads;
     }
-    if (loop.time > 0) loop.imbalance = static_cast<double>(most) * static_cast<double>(threads) / static_cast<double>(loop.time);
+    if (loop.time > 0)
+      loop.imbalance = static_cast<double>(most) * static_cast<double>(threads) / static_cast<double>(loop.time);
     out.loops.push_back(std::move(loop));
   }
   std::stable_sort(out.loops.begin(), out.loops.end(),
@@ -169,7 +170,8 @@ class Curve {
     if (width_ <= 0 || to <= from) return;
     const double first = std::clamp(static_cast<double>(from - begin_) / width_, 0.0, static_cast<double>(kBins));
     const double last = std::clamp(static_cast<double>(to - begin_) / width_, 0.0, static_cast<double>(kBins));
-    const auto a = std::min(static_cast<std::size_t>(first), kBins - 1), b = std::min(static_cast<std::size_t>(last), kBins - 1);
+    const auto a = std::min(static_cast<std::size_t>(first), kBins - 1),
+               b = std::min(static_cast<std::size_t>(last), kBins - 1);
     if (a == b) {
       part_[a] += last - first;
       return;

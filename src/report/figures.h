@@ -26,7 +26,7 @@ struct ThreadFigures {
 struct ConstructFigures {
   std::int32_t construct = 0;
   std::int64_t tasks = 0, work = 0, least = 0, most = 0, wait = 0, create = 0;
-  std::int64_t creation = 0;  // what making its tasks has cost those that made them
+  std::int64_t creation = 0;           // what making its tasks has cost those that made them
   std::int64_t delays = 0, delay = 0;  // tasks with a known delay from ready to begin, and its sum
   std::int64_t declared = 0;           // bytes of its tasks' footprints
   std::int64_t threads = 0;            // that ran some of it
@@ -54,8 +54,8 @@ struct Parallelism {
 struct Figures {
   std::int64_t begin = 0, end = 0;  // of the run: first and last span
   std::int64_t explicit_tasks = 0;
-  TimeShares time;                  // of all threads
-  std::vector<ThreadFigures> threads;       // those that ran anything
+  TimeShares time;                           // of all threads
+  std::vector<ThreadFigures> threads;        // those that ran anything
   std::vector<ConstructFigures> constructs;  // by work, most first
   std::vector<WaitFigures> waits;            // by idle time, most first
   std::vector<LoopFigures> loops;            // by time, most first

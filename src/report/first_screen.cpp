@@ -27,7 +27,8 @@ std::string facts_of(const Run& run, const Figures& figures) {
   std::string text = run.runtime;
   const std::string host = run.processes.empty() ? "" : run.processes.front().host;
   if (!host.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", host);
-  if (run.places.pretended) text += fmt::format(", pretending to be {} ({})", run.places.machine, counted(run.places.locations, "location"));
+  if (run.places.pretended)
+    text += fmt::format(", pretending to be {} ({})", run.places.machine, counted(run.places.locations, "location"));
   if (run.nodes > 0)
     text += fmt::format(", {} with {}", counted(run.nodes, "memory node"),
                         counted(static_cast<std::int64_t>(std::count_if(run.node_of_cpu.begin(), run.node_of_cpu.end(),
@@ -55,21 +56,26 @@ Answer parallel_answer(const Figures& figures) {
 
 Answer time_answer(const Figures& figures) {
   const auto share = [&](std::int64_t part) { return share_text(figures.share(part)); };
-  return {"Where did the threads' time go?", fmt::format("{} work", share(figures.time.work)),
-          fmt::format("{} went into the runtime, which created tasks; {} into waiting with nothing to run; for {} of it threads "
-                      "were outside of parallel regions.",
-                      share(figures.time.creating), share(figures.time.waiting), share(figures.time.outside))};
+  return {
+      "Where did the threads' time go?", fmt::format("{} work", share(figures.time.work)),
+      fmt::format(
+          "{} went into the runtime, which created tasks; {} into waiting with nothing to run; for {} of it threads "
+          "were outside of parallel regions.",
+          share(figures.time.creating), share(figures.time.waiting), share(figures.time.outside))};
 }
 
 Answer memory_answer(const Locality& locality) {
   if (!locality.known) {
-    if (locality.locations == 1) return {"How much memory was remote?", "0 %", "This machine has one memory node, so none of it is remote."};
+    if (locality.locations == 1)
+      return {"How much memory was remote?", "0 %", "This machine has one memory node, so none of it is remote."};
     return {"How much memory was remote?", "not known", fmt::format("It cannot be told: {}.", locality.why_unknown)};
   }
-  return {"How much memory was remote?", share_text(locality.remote_share()),
-          fmt::format("Of the {} that tasks declare to touch and whose place is known, so much was not at the location where the "
-                      "task ran.",
-                      bytes_text(static_cast<std::int64_t>(locality.all - locality.unknown)))};
+  return {
+      "How much memory was remote?", share_text(locality.remote_share()),
+      fmt::format(
+          "Of the {} that tasks declare to touch and whose place is known, so much was not at the location where the "
+          "task ran.",
+          bytes_text(static_cast<std::int64_t>(locality.all - locality.unknown)))};
 }
 
 std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {
@@ -77,9 +83,15 @@ std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {
   if (!run.lacks.empty()) lacks.push_back(run.lacks);
   if (figures.explicit_tasks > 0 && run.declared.empty() && run.lacks.empty())
     lacks.push_back("No task declares what it touches (depend, affinity, or a call), so nothing is known of its data.");
-  if (run.schema < 2) lacks.push_back("The recording is of schema 1, which has no allocations. Record the program anew to see them.");
+  if (run.schema < 2)
+    lacks.push_back("The recording is of schema 1, which has no allocations. Record the program anew to see them.");
   if (run.schema < 3) lacks.push_back("The recording is of an old schema, which has no moves of threads and pages.");
-  if (!run.counters) lacks.push_back("No hardware counters were read (hearth record --counters), so stalls are not known.");
+  if (!run.places.told)
+    lacks.push_back(fmt::format(
+        "The recording is of schema {}; where data lay, and what the policy decided, is in schema 4 and later.",
+        run.schema));
+  if (!run.counters)
+    lacks.push_back("No hardware counters were read (hearth record --counters), so stalls are not known.");
   for (const std::string& problem : run.problems) lacks.push_back(problem + ".");
   return lacks;
 }
@@ -107,26 +119,14 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return out;
 }
 
-/// Names come from programs: no control character reaches the terminal.
-std::string harmless(std::string_view text) {
-  std::string out;
-  for (const char letter : text) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (byte < 0x20 || byte == 0x7F)
-      out += '?';
-    else
-      out += letter;
-  }
-  return out;
-}
-
 }  // namespace
 
 FirstScreen first_screen(const Run& run, const Figures& figures, const Locality& locality, const Advice& advice) {
   FirstScreen screen;
   screen.title = run.command.empty() ? run.file : run.command;
   screen.facts = facts_of(run, figures);
-  screen.answers = {length_answer(run, figures), parallel_answer(figures), time_answer(figures), memory_answer(locality)};
+  screen.answers = {length_answer(run, figures), parallel_answer(figures), time_answer(figures),
+                    memory_answer(locality)};
   screen.costs = costs_of(run, figures, locality);
   screen.changes = changes_of(run, figures, advice);
   screen.lacks = lacks_of(run, figures);
@@ -135,7 +135,8 @@ FirstScreen first_screen(const Run& run, const Figures& figures, const Locality&
 
 std::string text_of(const FirstScreen& screen, std::size_t width) {
   constexpr std::size_t kFigureColumn = 33, kSentenceColumn = 4, kShareColumn = 9;
-  std::string text = wrapped(harmless(screen.title), 0, width) + '\n' + wrapped(harmless(screen.facts), 0, width) + "\n\n";
+  std::string text = wrapped(harmless(screen.title), 0, width) + '\n' + wrapped(harmless(screen.facts), 0, width) +
+                     "\n\n";
   for (const Answer& answer : screen.answers) {
     text += fmt::format("{:<{}}{}\n", answer.question, kFigureColumn, harmless(answer.figure));
     text += std::string(kSentenceColumn, ' ') + wrapped(harmless(answer.sentence), kSentenceColumn, width) + '\n';
@@ -148,11 +149,13 @@ std::string text_of(const FirstScreen& screen, std::size_t width) {
     text += std::string(kShareColumn, ' ') + wrapped(harmless(cost.detail), kShareColumn, width) + '\n';
   }
   text += "\nWhat to change\n";
-  if (screen.changes.empty()) text += "    Nothing stands out: no single cost above is worth a change by what this recording tells.\n";
+  if (screen.changes.empty())
+    text += "    Nothing stands out: no single cost above is worth a change by what this recording tells.\n";
   for (const Change& change : screen.changes) {
     const std::string where = change.where.empty() ? "" : harmless(change.where) + ": ";
     text += "  - " + wrapped(where + harmless(change.what), kSentenceColumn, width) + '\n';
-    text += std::string(kSentenceColumn, ' ') + wrapped("Use: " + harmless(change.how) + ". " + harmless(change.gain), kSentenceColumn, width) + '\n';
+    text += std::string(kSentenceColumn, ' ') +
+            wrapped("Use: " + harmless(change.how) + ". " + harmless(change.gain), kSentenceColumn, width) + '\n';
   }
   if (!screen.lacks.empty()) text += "\nWhat this recording does not tell\n";
   for (const std::string& lack : screen.lacks) text += "  - " + wrapped(harmless(lack), kSentenceColumn, width) + '\n';

@@ -31,7 +31,7 @@ struct Change {
 struct FirstScreen {
   std::string title, facts;
   std::vector<Answer> answers;
-  std::vector<Cost> costs;      // most first; at most three
+  std::vector<Cost> costs;  // most first; at most three
   std::vector<Change> changes;
   std::vector<std::string> lacks;  // what the recording does not tell, in sentences
 };

@@ -13,7 +13,10 @@ std::size_t letter_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
   if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                             : lead >= 0xE0 && lead <= 0xEF ? 3
+                             : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                            : 0;
   if (length == 0 || length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((at(i) & 0xC0) != 0x80) return 0;
@@ -79,7 +82,8 @@ void JsonText::quote(std::string_view text) {
       text_ += "\\ufffd";
     else if (letter == '"' || letter == '\\')
       (text_ += '\\') += letter;
-    else if (static_cast<unsigned char>(letter) < 0x20 || letter == '<' || letter == '>' || letter == '&' || letter == 0x7F)
+    else if (static_cast<unsigned char>(letter) < 0x20 || letter == '<' || letter == '>' || letter == '&' ||
+             letter == 0x7F)
       text_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(letter));
     else
       text_ += text.substr(0, length);

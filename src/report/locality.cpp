@@ -8,7 +8,7 @@ namespace {
 
 std::string reason(const Run& run) {
   const Places& places = run.places;
-  if (!places.told) return "the recording is of an old schema, which does not have where data lay; record the program anew";
+  if (!places.told) return "the recording is of an old schema, which does not have where data lay";
   if (!run.lacks.empty() && run.declared.empty()) return "the runtime does not report what tasks touch";
   if (run.declared.empty()) return "no task declares what it touches (depend, affinity, or a call)";
   return "where the memory lay that tasks declare is not known";

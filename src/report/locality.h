@@ -22,9 +22,9 @@ struct Locality {
   bool known = false;
   std::string why_unknown;
   std::int32_t locations = 0;
-  double all = 0, remote = 0, unknown = 0;     // bytes
-  std::vector<ConstructLocality> constructs;   // those with bytes or decisions, by remote bytes
-  std::vector<std::int64_t> whys;              // decisions, by Places::whys
+  double all = 0, remote = 0, unknown = 0;    // bytes
+  std::vector<ConstructLocality> constructs;  // those with bytes or decisions, by remote bytes
+  std::vector<std::int64_t> whys;             // decisions, by Places::whys
 
   double remote_share() const { return all > unknown ? remote / (all - unknown) : 0; }
 };

@@ -12,8 +12,8 @@ std::string deflated(std::string_view bytes) {
   uLongf length = compressBound(bytes.size());
   std::string out(length, '\0');
   // It can only fail for want of memory.
-  if (compress2(reinterpret_cast<Bytef*>(out.data()), &length, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
-                kLevel) != Z_OK)
+  if (compress2(reinterpret_cast<Bytef*>(out.data()), &length, reinterpret_cast<const Bytef*>(bytes.data()),
+                bytes.size(), kLevel) != Z_OK)
     throw std::bad_alloc();
   out.resize(length);
   return out;
@@ -27,8 +27,7 @@ std::string base64(std::string_view bytes) {
     std::uint32_t group = 0;
     for (std::size_t k = 0; k < 3; ++k)
       group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k)
-      out += i + k <= bytes.size() ? kLetters[group >> (18 - 6 * k) & 63] : '=';
+    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? kLetters[group >> (18 - 6 * k) & 63] : '=';
   }
   return out;
 }

@@ -34,7 +34,7 @@ void put_block(std::string& page, const std::string& id, const std::string& type
 
 }  // namespace
 
-std::string page_of(const Subject& subject) {
+std::string page_of(const Subject& subject, const Subject* other) {
   constexpr const char* kPacked = "application/octet-stream";
   const Timeline timeline = timeline_of(subject.run, subject.figures, kMostTimeline);
   const std::string title = escaped(subject.screen.title);
@@ -45,10 +45,11 @@ std::string page_of(const Subject& subject) {
   page += kPage[2];
   page += escaped(text_of(subject.screen, kTextWidth));
   page += kPage[3];
-  put_block(page, "report-data", "application/json", data_json(subject, &timeline));
+  put_block(page, "report-data", "application/json", data_json(subject, &timeline, other));
   put_block(page, "overview", kPacked, timeline.overview);
   put_block(page, "tasks", kPacked, timeline.tasks);
-  for (std::size_t i = 0; i < timeline.threads.size(); ++i) put_block(page, fmt::format("thread-{}", i), kPacked, timeline.threads[i]);
+  for (std::size_t i = 0; i < timeline.threads.size(); ++i)
+    put_block(page, fmt::format("thread-{}", i), kPacked, timeline.threads[i]);
   page += kPage[4];
   return page;
 }

@@ -10,6 +10,7 @@ namespace hearth::report {
 /// Stands near the beginning of every page.
 inline constexpr const char* kPageMark = "<meta name=\"generator\" content=\"Hearth report\">";
 
-std::string page_of(const Subject& subject);
+/// `other`: a run that it is compared with; null: none is.
+std::string page_of(const Subject& subject, const Subject* other);
 
 }  // namespace hearth::report

@@ -18,8 +18,9 @@ class Reading {
   Reading(RecordingFile& file, std::int64_t count, Places& out) : file_(file), count_(count), out_(out) {}
 
   void run() {
-    out_.told = file_.number("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('task_bytes', 'decision', "
-                             "'distance', 'location', 'machine', 'home', 'first_touch')") == 7;
+    out_.told = file_.number(
+                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('task_bytes', 'decision', "
+                    "'distance', 'location', 'machine', 'home', 'first_touch')") == 7;
     if (!out_.told) return;
     machine();
     distances();
@@ -32,8 +33,9 @@ class Reading {
     bytes();
     decisions();
     places("SELECT allocation, location, sum(bytes) FROM home GROUP BY 1, 2 ORDER BY 1, 2", out_.homes);
-    places("SELECT allocation, location, count(*) FROM first_touch WHERE allocation IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
-           out_.first_touches);
+    places(
+        "SELECT allocation, location, count(*) FROM first_touch WHERE allocation IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+        out_.first_touches);
   }
 
  private:
@@ -60,13 +62,15 @@ class Reading {
     out_.matrix.assign(all, 0);
     file_.query("SELECT location, memory, distance FROM distance WHERE process = 0", [&](const Row& row) {
       if (is_location(row.integer(0)) && is_location(row.integer(1)))
-        out_.distance[cell(row.integer(0), row.integer(1))] = static_cast<double>(std::max<std::int64_t>(row.integer(2), 0));
+        out_.distance[cell(row.integer(0), row.integer(1))] = static_cast<double>(
+            std::max<std::int64_t>(row.integer(2), 0));
     });
   }
 
   void bytes() {
     file_.query("SELECT task, memory, read, written FROM task_bytes", [&](const Row& row) {
-      const std::int64_t task = row.integer(0), memory = row.integer_or(1, -1), read = row.integer(2), written = row.integer(3);
+      const std::int64_t task = row.integer(0), memory = row.integer_or(1, -1), read = row.integer(2),
+                         written = row.integer(3);
       if (!is_task(task) || read < 0 || written < 0 || read > kMostBytes || written > kMostBytes) return;
       if (out_.bytes.empty()) out_.bytes.resize(static_cast<std::size_t>(count_));
       TaskBytes& sum = out_.bytes[static_cast<std::size_t>(task)];
@@ -85,16 +89,18 @@ class Reading {
 
   void decisions() {
     std::map<std::string, std::int32_t> words;
-    file_.query("SELECT task, decided_ns, location, chosen, why FROM decision ORDER BY decided_ns", [&](const Row& row) {
-      const std::int64_t task = row.integer(0);
-      if (!is_task(task)) return;
-      if (out_.decisions.empty()) out_.decisions.resize(static_cast<std::size_t>(count_));
-      const std::string why = row.text(4);
-      const auto [word, fresh] = words.try_emplace(why, static_cast<std::int32_t>(out_.whys.size()));
-      if (fresh) out_.whys.push_back(why);
-      out_.decisions[static_cast<std::size_t>(task)] = {row.integer(1), static_cast<std::int32_t>(row.integer_or(2, -1)),
-                                                        static_cast<std::int32_t>(row.integer_or(3, -1)), word->second, true};
-    });
+    file_.query("SELECT task, decided_ns, location, chosen, why FROM decision ORDER BY decided_ns",
+                [&](const Row& row) {
+                  const std::int64_t task = row.integer(0);
+                  if (!is_task(task)) return;
+                  if (out_.decisions.empty()) out_.decisions.resize(static_cast<std::size_t>(count_));
+                  const std::string why = row.text(4);
+                  const auto [word, fresh] = words.try_emplace(why, static_cast<std::int32_t>(out_.whys.size()));
+                  if (fresh) out_.whys.push_back(why);
+                  out_.decisions[static_cast<std::size_t>(task)] = {
+                      row.integer(1), static_cast<std::int32_t>(row.integer_or(2, -1)),
+                      static_cast<std::int32_t>(row.integer_or(3, -1)), word->second, true};
+                });
   }
 
   void places(const char* sql, std::vector<AllocationPlace>& to) {

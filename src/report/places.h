@@ -33,14 +33,15 @@ struct Places {
   std::string machine, policy, distances_from;
   bool pretended = false;
   std::int32_t locations = 0;
-  std::vector<double> distance;           // [location * locations + memory]; 0: not known
-  std::vector<std::int32_t> ran_on;       // location, by task; -1: not known
-  std::vector<TaskBytes> bytes;           // by task; empty: none is known
-  std::vector<double> matrix;             // bytes; [location of the task * locations + of the memory]
-  std::vector<Decision> decisions;        // by task; empty: none
+  std::vector<double> distance;      // [location * locations + memory]; 0: not known
+  std::vector<std::int32_t> ran_on;  // location, by task; -1: not known
+  std::vector<TaskBytes> bytes;      // by task; empty: none is known
+  std::vector<double> matrix;        // bytes; [location of the task * locations + of the memory]
+  std::vector<Decision> decisions;   // by task; empty: none
   std::vector<std::string> whys;
-  std::vector<AllocationPlace> homes;         // bytes of allocations by location
-  std::vector<AllocationPlace> first_touches; // pages that were touched first from a location, as samples: bytes is their count
+  std::vector<AllocationPlace> homes;  // bytes of allocations by location
+  std::vector<AllocationPlace>
+      first_touches;  // pages that were touched first from a location, as samples: bytes is their count
 };
 
 /// Of the tasks 0 to `count` - 1; only process 0's machine.

@@ -96,8 +96,8 @@ class Reading {
     ConstructName name = named == codes_.end() ? ConstructName{} : named->second;
     if (name.name.empty()) name.name = kind;
     name.kind = kind;
-    const auto [place, first] =
-        by_name_.try_emplace({name.name, kind}, static_cast<std::int32_t>(out_.constructs.size()));
+    const auto [place, first] = by_name_.try_emplace({name.name, kind},
+                                                     static_cast<std::int32_t>(out_.constructs.size()));
     if (first) out_.constructs.push_back(name);
     return found->second = place->second;
   }
@@ -108,7 +108,7 @@ class Reading {
     });
     file_.query(
         "SELECT id, parent, code, kind, thread, cpu, process, region, created_ns, creation_ns, begin_ns, end_ns, "
-        "work_ns, wait_ns, create_ns, cycles, cache_misses FROM task",
+        "work_ns, wait_ns, create_ns, cycles, cache_misses, key FROM task",
         [&](const Row& row) {
           const std::int64_t id = row.integer(0);
           if (id < 0 || id >= count) return;
@@ -129,6 +129,7 @@ class Reading {
           task.create = std::max<std::int64_t>(row.integer(14), 0);
           task.cycles = row.integer_or(15, -1);
           task.cache_misses = row.integer_or(16, -1);
+          task.key = row.integer(17);
           out_.counters |= task.cycles >= 0;
         });
   }
@@ -160,7 +161,8 @@ class Reading {
       if (code != codes_.end())
         name = code->second.name;
       else if (wait.task != kNone)
-        name = out_.constructs[static_cast<std::size_t>(out_.tasks[static_cast<std::size_t>(wait.task)].construct)].name;
+        name = out_.constructs[static_cast<std::size_t>(out_.tasks[static_cast<std::size_t>(wait.task)].construct)]
+                   .name;
       const auto [place, fresh] = places.try_emplace({kind, name}, static_cast<std::int32_t>(out_.wait_places.size()));
       if (fresh) out_.wait_places.push_back({kind, name});
       wait.place = place->second;
@@ -169,9 +171,8 @@ class Reading {
       wait.idle = std::max<std::int64_t>(row.integer(6), 0);
       out_.waits.push_back(wait);
     });
-    std::sort(out_.waits.begin(), out_.waits.end(), [](const Wait& a, const Wait& b) {
-      return std::pair(a.task, a.begin) < std::pair(b.task, b.begin);
-    });
+    std::sort(out_.waits.begin(), out_.waits.end(),
+              [](const Wait& a, const Wait& b) { return std::pair(a.task, a.begin) < std::pair(b.task, b.begin); });
   }
 
   /// A loop that the runtime gives no place is at that of its region.
@@ -180,7 +181,8 @@ class Reading {
         "SELECT l.kind, coalesce(c.name, r.name, ''), l.thread, count(*), sum(l.iterations), sum(l.end_ns - l.begin_ns) "
         "FROM loop l LEFT JOIN code c ON c.id = l.code LEFT JOIN task t ON t.id = l.task LEFT JOIN code r ON r.id = t.code WHERE l.end_ns IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         [&](const Row& row) {
-          out_.loops.push_back({row.text(0), row.text(1), thread(row, 2), row.integer(3), row.integer(4), row.integer(5)});
+          out_.loops.push_back(
+              {row.text(0), row.text(1), thread(row, 2), row.integer(3), row.integer(4), row.integer(5)});
         });
   }
 
@@ -217,7 +219,8 @@ class Reading {
 
   void moves() {
     file_.query("SELECT moved_ns, count, location, thread, what, why FROM move ORDER BY moved_ns", [&](const Row& row) {
-      out_.moves.push_back({row.integer(0), row.integer(1), row.integer_or(2, -1), thread(row, 3), row.text(4), row.text(5)});
+      out_.moves.push_back(
+          {row.integer(0), row.integer(1), row.integer_or(2, -1), thread(row, 3), row.text(4), row.text(5)});
     });
   }
 

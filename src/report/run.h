@@ -24,6 +24,7 @@ struct ConstructName {
 
 struct Task {
   std::int32_t parent = kNone, construct = 0, thread = kNone, cpu = kNone, process = 0, region = kNone;
+  std::int64_t key = 0;                                           // the same in every run that creates it
   std::int64_t created = -1, creation = 0, begin = -1, end = -1;  // -1: not known
   std::int64_t work = 0, wait = 0, create = 0;
   std::int64_t cycles = -1, cache_misses = -1;
@@ -83,12 +84,12 @@ struct Run {
   std::int64_t recorded_ns = 0;  // Unix time
   int schema = 0;
   std::vector<Process> processes;
-  std::vector<Thread> threads;  // by id
+  std::vector<Thread> threads;            // by id
   std::vector<std::int32_t> node_of_cpu;  // of the first process; kNone: not known
   std::int32_t nodes = 0;                 // that have CPUs
   std::vector<ConstructName> constructs;
-  std::vector<Task> tasks;                // by id
-  std::vector<Wait> waits;                // by task, then time
+  std::vector<Task> tasks;  // by id
+  std::vector<Wait> waits;  // by task, then time
   std::vector<WaitPlace> wait_places;
   std::vector<Loop> loops;  // one for each thread
   std::vector<Allocation> allocations;
@@ -96,7 +97,7 @@ struct Run {
   std::vector<std::string> problems;
   std::vector<std::int64_t> declared;  // bytes of its footprint, by task; empty: no task has one
   std::int64_t regions = 0, edges = 0;
-  std::vector<std::int64_t> ready;     // by task: when its last predecessor had ended and it existed; -1: not known
+  std::vector<std::int64_t> ready;  // by task: when its last predecessor had ended and it existed; -1: not known
   bool counters = false;
   Places places;
 

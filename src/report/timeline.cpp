@@ -19,17 +19,20 @@ std::string packed(std::initializer_list<const Column*> columns) {
   return base64(deflated(all));
 }
 
-std::string thread_block(const Run& run, const Figures& figures, std::int32_t thread, std::int64_t step, std::uint64_t& pieces) {
+std::string thread_block(const Run& run, const Figures& figures, std::int32_t thread, std::int64_t step,
+                         std::uint64_t& pieces) {
   Column gaps, lengths, tasks, waits;
   std::int64_t at = 0, task = 0;  // in steps since the run's begin
   for_each_piece(run, thread, [&](const Piece& piece) {
     // Ends are rounded alike, so that what adjoins goes on adjoining.
-    const std::int64_t begin = std::max((piece.begin - figures.begin) / step, at), end = std::max((piece.end - figures.begin) / step, begin);
+    const std::int64_t begin = std::max((piece.begin - figures.begin) / step, at),
+                       end = std::max((piece.end - figures.begin) / step, begin);
     gaps.put(static_cast<std::uint64_t>(begin - at));
     lengths.put(static_cast<std::uint64_t>(end - begin));
     const bool waiting = piece.waits != kNone;
     const std::int64_t difference = piece.task - task;
-    tasks.put((static_cast<std::uint64_t>(difference) << 1 ^ static_cast<std::uint64_t>(difference >> 63)) << 1 | (waiting ? 1 : 0));
+    tasks.put((static_cast<std::uint64_t>(difference) << 1 ^ static_cast<std::uint64_t>(difference >> 63)) << 1 |
+              (waiting ? 1 : 0));
     if (waiting) waits.put(static_cast<std::uint64_t>(piece.waits));
     at = end;
     task = piece.task;
@@ -49,7 +52,8 @@ void put_place(const Places& places, std::size_t id, const PlaceColumns& to) {
     const TaskBytes& bytes = places.bytes[id];
     const auto known = static_cast<double>(bytes.all - bytes.unknown);
     to.distances->put(known > 0 ? static_cast<std::uint64_t>(bytes.weighted / known * kTenths + 0.5) : 0);
-    to.remotes->put(known > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes.remote) / known * kShares + 0.5) + 1 : 0);
+    to.remotes->put(
+        known > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes.remote) / known * kShares + 0.5) + 1 : 0);
   }
   if (!places.ran_on.empty()) to.locations->put(static_cast<std::uint64_t>(places.ran_on[id] + 1));
   if (!places.decisions.empty()) {
@@ -66,12 +70,16 @@ std::string task_block(const Run& run, std::int64_t step, bool delays) {
     constructs.put(static_cast<std::uint64_t>(task.construct));
     parents.put_signed(task.parent == kNone ? 0 : static_cast<std::int64_t>(id) - task.parent);
     const bool known = delays && task.begin >= 0 && run.ready[id] >= 0;
-    if (delays) waited.put(known ? static_cast<std::uint64_t>(std::max<std::int64_t>(task.begin - run.ready[id], 0) / step + 1) : 0);
+    if (delays)
+      waited.put(known ? static_cast<std::uint64_t>(std::max<std::int64_t>(task.begin - run.ready[id], 0) / step + 1)
+                       : 0);
     if (delays) declared.put(run.declared.empty() ? 0 : static_cast<std::uint64_t>(run.declared[id]));
     put_place(run.places, id, {&distances, &remotes, &locations, &chosen, &whys});
     if (run.counters)
       misses.put(task.cycles > 0 && task.cache_misses >= 0
-                     ? static_cast<std::uint64_t>(static_cast<double>(task.cache_misses) * 1e6 / static_cast<double>(task.cycles)) + 1
+                     ? static_cast<std::uint64_t>(static_cast<double>(task.cache_misses) * 1e6 /
+                                                  static_cast<double>(task.cycles)) +
+                           1
                      : 0);
   }
   return packed({&constructs, &parents, &waited, &declared, &distances, &remotes, &locations, &chosen, &whys, &misses});

@@ -53,4 +53,16 @@ std::string bytes_text(std::int64_t bytes) {
 
 std::string decimal(double value) { return three_digits(value); }
 
+std::string harmless(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < 0x20 || byte == 0x7F)
+      out += '?';
+    else
+      out += letter;
+  }
+  return out;
+}
+
 }  // namespace hearth::report

@@ -19,5 +19,7 @@ std::string counted(std::int64_t count, std::string_view one, std::string_view m
 std::string bytes_text(std::int64_t bytes);
 /// "3.97"
 std::string decimal(double value);
+/// Names come from programs: no control character reaches the terminal.
+std::string harmless(std::string_view text);
 
 }  // namespace hearth::report

@@ -309,6 +309,18 @@ class Places(unittest.TestCase):
         self.assertEqual(complaints(), [])
 
 
+class Comparison(unittest.TestCase):
+    def test_two_runs(self):
+        done = hearth("report", "-o", SHOP.folder / "two.html", SHOP.folder / "app.db", SHOP.folder / "app.db")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        DRIVER.get("file://" + str(SHOP.folder / "two.html"))
+        DRIVER.execute_async_script("const done = arguments[0]; hearth.ready.then(done)")
+        self.assertIn("1.00 times as long", text("#comparison-sentence"))
+        rows = cells("#comparison-table > div:last-child")
+        self.assertTrue(all(row[3] == "+0 ns" and row[6] in ("1.00", "–") for row in rows), rows)
+        self.assertEqual(complaints(), [])
+
+
 class Looks(unittest.TestCase):
     def test_nothing_is_wider_than_the_screen(self):
         show(SHOP.folder / "app.db")

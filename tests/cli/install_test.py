@@ -82,7 +82,7 @@ class Installed(unittest.TestCase):
         if "CMAKE_BUILD_TYPE:STRING=Debug" in (pathlib.Path(BUILD) / "CMakeCache.txt").read_text():
             self.skipTest("a build for debuggers")
         size = sum(path.stat().st_size for path in PREFIX.rglob("*") if path.name in ("hearth", "libhearth.so") and path.is_file())
-        self.assertLess(size, 10 * 1000 * 1000)
+        self.assertLess(size, 12 * 1000 * 1000)  # with line tables; half of it without
 
     def test_found_by_path_it_finds_its_models(self):
         for folder in ("bin", "lib"):

@@ -151,6 +151,28 @@ class Places(unittest.TestCase):
         self.assertIn("pretending to be four (4 locations)", self.text)
 
 
+class Comparison(unittest.TestCase):
+    def test_constructs_and_the_same_tasks_side_by_side(self):
+        program, path = SHOP.folder / "app", SHOP.folder / "second.db"
+        recording()
+        self.assertEqual(hearth("record", "-o", path, "--", program, env={"OMP_NUM_THREADS": "2"}).returncode, 0)
+        shown = json.loads(hearth("report", "--json", recording(), path).stdout)["comparison"]
+        file = sqlite3.connect(recording())
+        file.execute("ATTACH ? AS other", (str(path),))
+        self.assertEqual(shown["second_length_ns"], file.execute("SELECT max(end_ns) - min(begin_ns) FROM other.span").fetchone()[0])
+        same = {name: row for name, *row in file.execute(
+            "SELECT a.construct, count(*), sum(a.work_ns), sum(b.work_ns) FROM comparable a JOIN other.comparable b USING (key, construct) "
+            "GROUP BY 1")}
+        for construct in shown["constructs"]:
+            if construct["kind"] == "explicit":
+                self.assertEqual([construct["same_tasks"], construct["first_same_work_ns"], construct["second_same_work_ns"]],
+                                 same[construct["name"]])
+        differences = [abs(c["first_work_ns"] - c["second_work_ns"]) for c in shown["constructs"]]
+        self.assertEqual(differences, sorted(differences, reverse=True))
+        text = hearth("report", "--text", recording(), path).stdout
+        self.assertIn(" ".join(shown["verdict"].split()), " ".join(text.split()))
+
+
 class Text(unittest.TestCase):
     def test_the_first_screen_has_the_same_numbers(self):
         data = json.loads(hearth("report", "--json", recording()).stdout)

@@ -5,7 +5,7 @@
 // Okabe and Ito's colours, told apart by colour-blind people, and a grey for all constructs after the first eight.
 const CATEGORIES = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0], [240, 228, 66],
                     [148, 103, 60]];
-const REST = [140, 140, 140];
+const REST = [140, 140, 140], UNKNOWN = [165, 165, 160];
 const RAMPS = {  // from little to much
   light: [[253, 231, 176], [244, 165, 96], [214, 84, 92], [128, 37, 110], [45, 16, 70]],
   paper: [[120, 220, 110], [20, 140, 90], [15, 85, 130], [15, 30, 160]],
@@ -44,18 +44,20 @@ function constructLabel(c) {
   if (c.kind === 'implicit') return c.name === 'implicit' ? 'parallel regions' : 'region ' + c.name;
   return c.name;
 }
-function rampMode(name, value, least, most, text) {
-  return {palette: ramp(name), index: (pieces, i) => {
+/** A ramp, and behind it the colour of work about which nothing is known. */
+function rampOf(name, value, step, ends) {
+  return {palette: ramp(name).concat([UNKNOWN]), index: (pieces, i) => {
     const v = value(pieces, i);
-    return v < 0 ? -1 : logStep(v, least, most);
-  }, ends: [text(least), text(most)]};
+    return v < 0 ? STEPS : step(v);
+  }, ends};
+}
+function rampMode(name, value, least, most, text) {
+  return rampOf(name, value, v => logStep(v, least, most), [text(least), text(most)]);
 }
 
 function linearMode(name, value, least, most, text) {
-  return {palette: ramp(name), index: (pieces, i) => {
-    const v = value(pieces, i);
-    return v < 0 ? -1 : Math.max(0, Math.min(STEPS - 1, Math.round((v - least) / (most - least) * (STEPS - 1))));
-  }, ends: [text(least), text(most)]};
+  return rampOf(name, value, v => Math.max(0, Math.min(STEPS - 1, Math.round((v - least) / (most - least) * (STEPS - 1)))),
+                [text(least), text(most)]);
 }
 
 /** What there is to choose from: {id, name, ramp, make(tasks, ramp)}. */

@@ -161,8 +161,9 @@ function fillLegend(mode, only) {
   const box = byId('legend'), items = [];
   if (mode.ends) {
     const bar = element('span', {class: 'ramp'});
-    bar.style.background = 'linear-gradient(to right,' + mode.palette.filter((_, i) => i % 9 === 0 || i === STEPS - 1).map(css).join(',') + ')';
-    items.push(element('span', {role: 'listitem'}, mode.ends[0], bar, mode.ends[1]));
+    bar.style.background = 'linear-gradient(to right,' + mode.palette.slice(0, STEPS).filter((_, i) => i % 9 === 0 || i === STEPS - 1).map(css).join(',') + ')';
+    items.push(element('span', {role: 'listitem'}, mode.ends[0], bar, mode.ends[1]),
+               element('span', {role: 'listitem'}, element('span', {class: 'swatch', style: {background: css(UNKNOWN)}}), 'not known'));
   }
   for (const item of mode.legend || []) {
     const swatch = element('span', {class: 'swatch', style: {background: css(item.colour)}});
@@ -176,6 +177,7 @@ function fillLegend(mode, only) {
 }
 
 async function start() {
+  fillComparison();
   fillFirstScreen();
   const timeline = new Timeline(byId('canvas'));
   timeline.setOverview(await loadOverview());

@@ -196,3 +196,25 @@ function fillMoves() {
     {label: 'To', number: true, value: m => m.location, show: m => m.location < 0 ? 'several' : String(m.location)},
   ], rows));
 }
+
+function fillComparison() {
+  const c = REPORT.comparison;
+  if (!c) return;
+  byId('comparison').hidden = false;
+  byId('comparison-sentence').textContent = c.verdict + ' First: ' + c.first + ' (this page). Second: ' + c.second + ', ' + c.second_facts + '.';
+  const ratio = (a, b) => a > 0 ? b / a : 0, ratioText = r => r > 0 ? threeDigits(r) : '–';
+  byId('comparison-table').append(
+    element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Both runs as a whole'}, element('table', {},
+      element('caption', {}, 'Both runs as a whole.'),
+      element('thead', {}, element('tr', {}, ['', 'First', 'Second'].map((t, i) => i === 0 ? element('td', {}) : element('th', {scope: 'col', class: 'number'}, t)))),
+      element('tbody', {}, c.runs.map(line => element('tr', {}, element('th', {scope: 'row'}, line.what), element('td', {class: 'number'}, line.first), element('td', {class: 'number'}, line.second)))))),
+    makeTable('Constructs, by how much their work differs.', [
+      {label: 'Construct', value: r => constructLabel(r)},
+      {label: 'First', number: true, value: r => r.first_work_ns, show: r => timeText(r.first_work_ns), hint: 'work'},
+      {label: 'Second', number: true, value: r => r.second_work_ns, show: r => timeText(r.second_work_ns), hint: 'work'},
+      {label: 'Difference', number: true, value: r => Math.abs(r.second_work_ns - r.first_work_ns), show: r => (r.second_work_ns < r.first_work_ns ? '−' : '+') + timeText(Math.abs(r.second_work_ns - r.first_work_ns))},
+      {label: 'Tasks', number: true, value: r => r.second_tasks, show: r => countText(r.first_tasks) + ' / ' + countText(r.second_tasks)},
+      {label: 'In both', number: true, value: r => r.same_tasks, show: r => countText(r.same_tasks), hint: 'tasks that both runs have'},
+      {label: 'Those took', number: true, value: r => ratio(r.first_same_work_ns, r.second_same_work_ns), show: r => ratioText(ratio(r.first_same_work_ns, r.second_same_work_ns)), hint: 'work in the second run / in the first'},
+    ], c.constructs, 3));
+}
