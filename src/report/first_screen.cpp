@@ -96,6 +96,8 @@ std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {
   return lacks;
 }
 
+constexpr const char* kNoChange = "Nothing stands out: no single cost above is worth a change by what this recording tells.";
+
 /// Words on lines of at most `width` letters, each line behind `indent` blanks; the first one's are the caller's.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
@@ -150,7 +152,7 @@ std::string text_of(const FirstScreen& screen, std::size_t width) {
   }
   text += "\nWhat to change\n";
   if (screen.changes.empty())
-    text += "    Nothing stands out: no single cost above is worth a change by what this recording tells.\n";
+    text += "    " + wrapped(kNoChange, kSentenceColumn, width) + '\n';
   for (const Change& change : screen.changes) {
     const std::string where = change.where.empty() ? "" : harmless(change.where) + ": ";
     text += "  - " + wrapped(where + harmless(change.what), kSentenceColumn, width) + '\n';
