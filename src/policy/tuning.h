@@ -103,6 +103,35 @@ inline constexpr std::uint64_t kHalfLocal = 500;  // under less, what was to bri
 inline constexpr std::uint64_t kMedianSettles = 16;  // a median that follows takes large steps for so many values
 static_assert(kLeastGainPart < 1 && kEvenly < 1 && kMuchLost > 0 && kMuchLost <= 1);
 
+// ---- Tasks that say nothing of their data (policy/silent.h) ---------------------------------------------------------
+
+// So many values tell whether a word of the arguments is an address. It tells tasks apart if it changes from task to task in
+// one of so many. Reasoned.
+inline constexpr std::uint32_t kTellingWords = 4, kVaryingPart = 4;
+// Nothing is mapped below the first. Addresses that lie closer together than kLeastBlock are no blocks with places of their
+// own, and some pages stand for what their tasks use; of a block no more than kMostReach does. Reasoned.
+inline constexpr std::uint64_t kLeastAddress = 65'536, kLeastBlock = 4'096, kReachOfNoBlock = 4 * kLeastBlock;
+inline constexpr std::uint64_t kMostReach = std::uint64_t{4} << 20;
+// What a task is taken to fetch at most in a ns of its time: half of what a core can (kBytesPerStepAndNs). So it is foretold
+// to take 1.6 times as long where all its data is at twice the local distance, and the account's doubts begin below 6 %.
+// Where nothing is far, where memory counts kSlowdownWhereNothingIsFar times: about what 128 KiB count in a task that rewrites them.
+inline constexpr std::uint64_t kBytesPerTaskNs = 4, kBytesPerSlowTaskNs = 1;
+// Tasks are compared from so many on each side on; they took longer elsewhere if by 5 % (256 · log2) and by so many standard
+// errors; of so many that did not it is known. Two errors would be chance in 2 of 100 constructs. Reasoned.
+inline constexpr std::int64_t kComparedTasks = 6, kManyCompared = 1'024;
+inline constexpr double kLongerLogarithm = 18, kCertainErrors = 3;
+// A construct is short after so many tasks that were; judged every so many; watched for so many at most.
+inline constexpr std::uint32_t kTimedAtFirst = 16, kJudgedEvery = 16, kMostWatched = 2'048;
+// Where the clock tells nothing so many tasks have to have a sign, and no more than this part of them at one place, nor more
+// than kMostParts times what each place would have if all had the same: few places could not do all the work.
+inline constexpr std::uint32_t kToldTasks = 24;
+// Where they ran counts for constructs of which this part of the tasks at least runs no others.
+inline constexpr double kMostAtOnePlace = 0.75, kMostParts = 3, kLeafPart = 0.75;
+// A dropped construct is watched anew after so many looks at it, of which there is one in kLongestSilence tasks or more.
+inline constexpr std::uint32_t kDroppedLooks = 64, kLongestSilence = 1'025;
+// So many runs in a row at other locations move the place of a task: once may be chance (as kMoves of loops).
+inline constexpr std::uint32_t kMovesRun = 3;
+
 // ---- Surplus and load (policy/shares.h) ----------------------------------------------------------------------------
 
 // surplus <=> has > (1 + 1/16) part, and has - thief's > part / 8. Where tasks release others: has > (1 + 1/8) part,
