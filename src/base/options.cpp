@@ -136,6 +136,11 @@ constexpr O kOptions[] = {
      .meaning = "Distribute blocks of 2 MiB or more by huge pages instead of pages (omp_malloc() and "
                 "HEARTH_DISTRIBUTE). With false, huge pages are switched off where neighbouring pages belong to "
                 "different nodes."},
+    {.id = Id::hearth_infer, .name = "HEARTH_INFER", .type = O::boolean, .trusted_only = true,
+     .fallback = "true", .legal = kBoolean,
+     .meaning = "Whether tasks without depend and affinity clauses are sent to their data (policy adaptive), once it was seen "
+                "that their arguments point to it, or that tasks with the same arguments come again, and that they take longer "
+                "elsewhere."},
     {.id = Id::hearth_learn, .name = "HEARTH_LEARN", .type = O::text, .trusted_only = true,
      .fallback = "off", .legal = "on, off, or the name of a file",
      .meaning = "Begin with what earlier runs of the program have learned, and add to it at exit: which tasks gain by running "

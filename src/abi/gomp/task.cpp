@@ -8,6 +8,7 @@
 #include "abi/export.h"
 #include "abi/gomp/depend.h"
 #include "abi/gomp/task.h"
+#include "runtime/locality/silent.h"
 #include "runtime/settings/settings.h"
 #include "runtime/state/cancelled.h"
 #include "runtime/task/create.h"
@@ -108,7 +109,8 @@ HEARTH_EXPORT void GOMP_task(void (*fn)(void*), void* data, void (*cpyfn)(void*,
     uncommon_task(self, what, if_clause, (flags & hearth::abi::kGompDepend) != 0 ? depend : nullptr);
     return;
   }
-  if (!if_clause || rt::is_cut_off(self, static_cast<std::size_t>(arg_size))) {
+  const void* const function = reinterpret_cast<const void*>(fn);
+  if (!if_clause || (rt::is_cut_off(self, static_cast<std::size_t>(arg_size)) && !rt::silent::is_followed(function))) {
     Task* task = rt::new_task(self, 0, hearth::abi::common_task_flags(flags));
     task->function = fn;
     task->data = data;

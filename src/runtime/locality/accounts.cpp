@@ -20,7 +20,7 @@ constinit policy::Account accounts[kEntries];
 }  // namespace
 
 policy::Account& account_of(const Task* task) {
-  const void* const body = task->body();
+  const void* const body = task->is(kTaskRange) ? task->body() : task->function_of_program();
   const std::size_t first = function_hash(body);
   for (std::size_t i = first; i < first + kProbes; ++i) {
     std::atomic<const void*>& construct = constructs[i % kEntries];

@@ -163,12 +163,24 @@ void give_back(Footprint* footprint) {
     std::free(footprint);
 }
 
-void attach(Task* task, Footprint* footprint) {
-  HEARTH_ASSERT(!task->is(kTaskFootprint), "the task %p has a footprint already", static_cast<void*>(task));
+void attach(Task* task, Footprint* footprint, std::uint32_t as = kTaskFootprint | kTaskSaysData) {
+  HEARTH_ASSERT(!task->is(kTaskFootprint | kTaskWatched), "the task %p has a footprint already", static_cast<void*>(task));
   task->footprint = footprint;
   task->data_home = placement::kUnknown;
   task->stake = 0;
-  task->flags |= kTaskFootprint | kTaskSaysData;
+  task->flags |= as;
+}
+
+// What a task without clauses is taken to use: as many bytes as its time allows, where its arguments point to or where the
+// last one ran.
+[[gnu::noinline]] void weigh_guess(const Footprint& footprint, placement::Need& need) {
+  if (footprint.sign == policy::Sign::runs) return need.read.add(footprint.ran, footprint.weight);
+  const std::uint64_t known = need.read.known();
+  if (known == 0) return;
+  const double factor = static_cast<double>(footprint.weight) / static_cast<double>(known);
+  for (std::int32_t i = 0; i < need.read.locations; ++i)
+    need.read.at[i] = static_cast<std::uint64_t>(static_cast<double>(need.read.at[i]) * factor);
+  need.written.clear(need.written.locations);
 }
 
 }  // namespace
@@ -180,6 +192,12 @@ Footprint* make_footprint(Task* task, std::size_t count) {
   HEARTH_ASSERT(count <= footprint->room, "%zu ranges in room for %u", count, footprint->room);
   footprint->count = static_cast<std::uint32_t>(count);
   attach(task, footprint);
+  return footprint;
+}
+
+Footprint* note_watched(Task* task, std::size_t room) {
+  Footprint* const footprint = allocate(room);
+  if (footprint != nullptr) attach(task, footprint, kTaskWatched);
   return footprint;
 }
 
@@ -267,6 +285,7 @@ void resolve(Footprint& footprint, placement::Need& need) {
   }
   need.decided = footprint.marked;
   footprint.untouched = all.untouched != 0;
+  if (HEARTH_UNLIKELY(footprint.sign != policy::Sign::none)) weigh_guess(footprint, need);
 }
 
 void fetch_announced(Thread* self, const Footprint& footprint) {
@@ -285,13 +304,15 @@ void fetch_announced(Thread* self, const Footprint& footprint) {
 
 void drop_decided_footprint(Task* task) {
   // Announcements that come later are for tasks that are made later.
-  const bool needed = task->footprint->untouched || events::active() || memory::sites::on || memory::areas.any_announced();
+  const Footprint& footprint = *task->footprint;
+  const bool needed = footprint.untouched || footprint.sign == policy::Sign::runs || events::active() || memory::sites::on ||
+                      memory::areas.any_announced();
   if (HEARTH_LIKELY(!needed)) drop_footprint(task);
 }
 
 void drop_footprint(Task* task) {
   Footprint* footprint = task->footprint;
-  HEARTH_ASSERT(task->is(kTaskFootprint) && footprint->count <= footprint->room, "%u ranges in room for %u",
+  HEARTH_ASSERT(task->is(kTaskFootprint | kTaskWatched) && footprint->count <= footprint->room, "%u ranges in room for %u",
                 footprint->count, footprint->room);
   if (footprint->untouched) {
     // Its pages are where the task ran, if it has touched them. The kernel knows; on a pretended machine, and
@@ -312,7 +333,7 @@ void drop_footprint(Task* task) {
     }
   }
   give_back(footprint);
-  task->flags &= ~kTaskFootprint;
+  task->flags &= ~(kTaskFootprint | kTaskWatched);
 }
 
 }  // namespace hearth::rt

@@ -25,6 +25,9 @@ inline bool wants_footprints(const Thread* self) {
 /// Gives the task a footprint with room for `count` ranges, all of them to be filled by the caller; null when
 /// memory is refused, or when it has one already. It is a hint and nothing more.
 Footprint* make_footprint(Task* task, std::size_t count);
+/// Not a footprint: room for what is to be known of the task when it is over (kTaskWatched).
+Footprint* note_watched(Task* task, std::size_t room);
+
 /// The footprint that the program states by an affinity clause: range_at(i) for i < count, which must not be 0. It wins over what
 /// the depend clause says. Nothing happens where nobody reads footprints.
 template <class RangeAt>
@@ -83,7 +86,7 @@ void resolve(Footprint& footprint, placement::Need& need);
 /// It is decided where the task should run, which is not published yet. Its footprint goes, if nobody needs it any more: so
 /// it is memory of the thread that has made it, as a rule, and whoever runs the task touches a line less for each range.
 void drop_decided_footprint(Task* task);
-/// The task has run, here, and its footprint is not needed any more.
+/// The task has run, here, and its footprint, or what was noted of it, is not needed any more.
 void drop_footprint(Task* task);
 
 }  // namespace hearth::rt

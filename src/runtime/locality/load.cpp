@@ -9,6 +9,7 @@
 #include "runtime/locality/accounts.h"
 #include "runtime/locality/dealing.h"
 #include "runtime/locality/site_uses.h"
+#include "runtime/state/footprint_ranges.h"
 
 namespace hearth::rt {
 
@@ -17,7 +18,8 @@ void note_task_time(const Thread* self, const Task* task, std::uint64_t time) {
   const Location here = self->member->location.load(std::memory_order_relaxed);
   if (all == nullptr || here < 0) return;
   all->inboxes[here].note_task_time(time);
-  if (HEARTH_UNLIKELY(memory::sites::on)) note_site_uses(self, task, here, time);
+  if (HEARTH_UNLIKELY(memory::sites::on) && task->footprint->sign == policy::Sign::none)
+    note_site_uses(self, task, here, time);
   if (task->data_home == placement::kUnknown) return;
   account_of(task).ended(here == task->data_home, time, task->stake, static_cast<std::uint32_t>(self->tasks_served));
 }

@@ -75,12 +75,16 @@ std::uint64_t beginning_of_heap() {
   pthread_attr_destroy(&attributes);
 }
 
-// The part that is in use; a coroutine's stack is elsewhere.
+}  // namespace
+
+// A coroutine's stack is elsewhere.
 bool is_on_stack(Thread* self, std::uint64_t address) {
   if (HEARTH_UNLIKELY(self->stack_end == 0)) look_at_stack(self);
   const auto top = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   return address >= top && address < self->stack_end && top >= self->stack_begin;
 }
+
+namespace {
 
 bool is_own_data(std::uint64_t address) {
   return address >= own_memory.data_begin.load(std::memory_order_relaxed) &&

@@ -18,4 +18,7 @@ struct Thread;
 /// and where the program has a handler of its own for such faults, the kernel reads, some 300 ns.
 std::uint64_t program_word(Thread* self, std::uint64_t address);
 
+/// An address in the part of the calling thread's stack that is in use.
+bool is_on_stack(Thread* self, std::uint64_t address);
+
 }  // namespace hearth::rt

@@ -175,6 +175,7 @@ void start_runtime() {
   check::start();
   locate_threads_of_pretended_machine();
   process.several_locations = several_locations();
+  process.infers = process.several_locations && process.weighs_load && settings().infers && !check::on;
   init_seats();
   let_teams_move();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;

@@ -394,6 +394,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.task_cutoff = read_count(in, Id::hearth_task_cutoff, 0, out.task_cutoff);
   out.machine = read_text(in, Id::hearth_machine, keeper);
   out.check_folder = read_path(in, Id::hearth_check, keeper);
+  out.infers = read_boolean(in, Id::hearth_infer, true);
   read_learn(in, out, keeper);
   out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
   out.explain_file = read_path(in, Id::hearth_explain, keeper);

@@ -85,6 +85,7 @@ struct Settings {
   const char* check_folder = nullptr;    // HEARTH_CHECK: where check.h writes what tasks touch, or null
   const char* explain_file = nullptr;    // HEARTH_EXPLAIN: where explain.h writes, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
+  bool infers = true;                    // HEARTH_INFER
   bool learns = false;                   // HEARTH_LEARN
   const char* learned_file = nullptr;    // its file, or null: the one in the cache folder
   const char* decisions_file = nullptr;  // HEARTH_LOG_DECISIONS: what decisions.h writes, or null

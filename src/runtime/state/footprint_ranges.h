@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "placement/need.h"
+#include "policy/silent.h"
 
 namespace hearth::rt {
 
@@ -30,6 +31,12 @@ struct Footprint {
       false;  // by an affinity clause or a call, which say where the task should be and nothing else
   bool marked = false;       // some of its ranges decide
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
+  // Of a task without clauses (silent.h): what foretells the rest; a hash of its arguments, where the last task with the same
+  // ones ran, and how many bytes all of it counts as.
+  policy::Sign sign = policy::Sign::none;
+  std::uint64_t signature = 0;
+  placement::Location ran = placement::kUnknown;
+  std::uint64_t weight = 0;
   FootprintRange ranges[1];  // `count` of them
 
   /// Of the ranges that count.

@@ -29,6 +29,7 @@ struct Process {
   bool task_vicinities = false;    // idle workers may not take every task that is queued
   bool weighs_load = false;  // the policy does, see policy/task_policy.h; anybody may steal from own queues
   bool shares_own_queues = false;
+  bool infers = false;  // tasks that say nothing of their data are looked at: locality/silent.h
   Icvs initial_icvs;
 };
 extern Process process;

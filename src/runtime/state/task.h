@@ -54,6 +54,7 @@ enum TaskFlag : std::uint32_t {
   kTaskWaitForEvent = 1u << 19,  // undeferred and detachable: the body's thread waits for the event
   kTaskRange = 1u << 22,  // the runtime's own, which runs tasks of a taskloop; `data` begins with their function
   kTaskAfterSeveral = 1u << 24,  // when it was made, more than one predecessor had not finished
+  kTaskWatched = 1u << 25,       // `footprint` is set, and is no more than what silent.h wants to know of the task
   // Set only while a tool is active, or tasks are explained.
   kTaskChunk = 1u << 20,      // of a taskloop: `ompt_chunk_start` and `ompt_chunk_iterations` are set
   kTaskSawCancel = 1u << 21,  // has met the cancellation of its taskgroup
@@ -98,7 +99,7 @@ struct alignas(kCacheLine) Task {
   std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
   placement::Location data_home = placement::kUnknown;  // where it loses nothing, as the policy was asked
   std::uint64_t stake = 0;                              // what it was foretold to lose elsewhere (ns)
-  Footprint* footprint = nullptr;  // kTaskFootprint: what the clauses say that it touches, as long as anybody asks
+  Footprint* footprint = nullptr;  // kTaskFootprint, kTaskWatched: what it touches, as clauses or arguments say; as long as anybody asks
   Footprint* announced =
       nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
   // Frames and data of OMPT: written only while a tool is active.

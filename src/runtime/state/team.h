@@ -79,6 +79,7 @@ struct alignas(kCacheLinePair) Member {
   policy::Patience patience;
   policy::CreatorsTurn creators_turn;
   std::uint32_t turn = 0;
+  std::uint32_t silence = 1, next_silence = 1;  // tasks without clauses until one is looked at (silent.h), and after that
   std::uint32_t questions = 0;  // where load is weighed: how often it was to say whether to ask about a task
   std::atomic<bool> deals{false};  // has dealt a task that it created, and not looked for one since
   policy::CreationTime creation;  // where load is weighed

@@ -17,7 +17,7 @@ namespace hearth::rt {
     }
     task->flags &= ~kTaskOwnsIcvs;
   }
-  if (task->is(kTaskFootprint)) drop_footprint(task);
+  if (task->is(kTaskFootprint | kTaskWatched)) drop_footprint(task);
   if (task->is(kTaskAnnounced)) drop_announced(task);
   if (task->depends != nullptr) drop_depend_table(self, task);
 }

@@ -20,7 +20,7 @@ void recycle(Thread* self, Task* task);
 
 /// What a task owns besides its descriptor.
 inline bool has_belongings(const Task* task) {
-  return task->is(kTaskOwnsIcvs | kTaskFootprint | kTaskAnnounced) || task->depends != nullptr;
+  return task->is(kTaskOwnsIcvs | kTaskFootprint | kTaskWatched | kTaskAnnounced) || task->depends != nullptr;
 }
 
 /// Give back what a task owns besides its descriptor.

@@ -8,6 +8,7 @@
 #include "policy/task_policy.h"
 #include "runtime/locality/dealing.h"
 #include "runtime/locality/footprint.h"
+#include "runtime/locality/silent.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/task/run.h"
 #include "runtime/task/shared_queue.h"
@@ -141,6 +142,7 @@ void run_left_tasks_at_exit() {
 }  // namespace
 
 void make_ready(Thread* self, Task* task) {
+  if (HEARTH_UNLIKELY(process.infers) && !task->is(kTaskFootprint | kTaskRange)) silent::consider(self, task);
   // The cut-off is for tasks that would be queued here.
   const bool dealt = HEARTH_UNLIKELY(task->is(kTaskFootprint)) && task->team->locality != nullptr &&
                      !runs_at_once_always(self);

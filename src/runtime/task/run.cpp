@@ -6,8 +6,10 @@
 #include "memory/areas.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
+#include "runtime/locality/silent.h"
 #include "runtime/state/cancelled.h"
 #include "runtime/state/detach_state.h"
+#include "runtime/state/footprint_ranges.h"
 #include "runtime/state/process.h"
 #include "runtime/task/finish.h"
 #include "runtime/task/wait.h"
@@ -59,6 +61,14 @@ namespace {
   self->ompt_state = state;
 }
 
+// `alone`: it has run no other tasks meanwhile.
+void note_end(Thread* self, Task* task, std::uint64_t time, bool alone) {
+  // Where load is weighed, a task that has run others says nothing.
+  if (task->is(kTaskSaysData) && (alone || !process.weighs_load)) note_task_time(self, task, time);
+  if (task->is(kTaskWatched) || (task->is(kTaskFootprint) && task->footprint->sign == policy::Sign::runs))
+    silent::ran(self, task, alone ? time : 0);
+}
+
 }  // namespace
 
 void run_task(Thread* self, Task* task) {
@@ -70,19 +80,18 @@ void run_task(Thread* self, Task* task) {
   self->task = task;
   const std::uint64_t served = ++self->tasks_served;
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
-  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !cancelled && HEARTH_UNLIKELY(memory::areas.any_announced()))
+  if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !cancelled && HEARTH_UNLIKELY(memory::areas.any_announced()) &&
+      task->footprint->sign == policy::Sign::none)
     fetch_announced(self, *task->footprint);
-  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskSaysData)) ? ticks() : 0;
+  const std::uint64_t begun = HEARTH_UNLIKELY(task->is(kTaskSaysData | kTaskWatched)) ? ticks() : 0;
   if (events::active())
     run_told(self, outer, task, cancelled);
   else if (!cancelled)
     run_body(self, task);
   self->task = outer;
   if (HEARTH_UNLIKELY(begun != 0)) {
-    // Where load is weighed, a task that has run others meanwhile says nothing.
-    const bool counts = !process.weighs_load || self->tasks_served == served;
-    if (!cancelled && counts) note_task_time(self, task, to_ns(ticks() - begun));
-    if (task->is(kTaskFootprint)) drop_footprint(task);
+    if (!cancelled) note_end(self, task, to_ns(ticks() - begun), self->tasks_served == served);
+    if (task->is(kTaskFootprint | kTaskWatched)) drop_footprint(task);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {
     if (cancelled) return finish_discarded(self, task);

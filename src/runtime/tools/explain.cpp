@@ -17,6 +17,7 @@
 #include "base/object_path.h"
 #include "policy/task_policy.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/footprint_ranges.h"
 #include "runtime/state/function_hash.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
@@ -202,6 +203,8 @@ void ran(Thread* self, const Task* task, std::uint64_t ns, bool mixed) {
   const Task* const placed = placed_task(task);
   const bool says = placed->is(kTaskSaysData);
   if (!says) mine->add(kSilent);
+  if (says && placed->footprint->sign == policy::Sign::arguments) mine->add(kByArguments);
+  if (says && placed->footprint->sign == policy::Sign::runs) mine->add(kByRuns);
   if (says && task->priority != 0) mine->add(kWhy + static_cast<std::size_t>(policy::Why::has_priority));
   if (!mixed) {
     mine->add(kTimed);

@@ -25,6 +25,8 @@ enum Count : std::uint8_t {
   kFarTimed,
   kFarTime,
   kHelped,  // were dealt there, and ran at home
+  kByArguments,  // without clauses, and what their arguments point to stands for their data
+  kByRuns,       // or where the last one with the same arguments ran
   kWhy,     // and from there on by reason
   kCounts = kWhy + policy::kWhys
 };

@@ -137,6 +137,14 @@ void add_result(TextWriter& text, const Sums& sums, const Dealing& dealing) {
            Time(result).text, saved < 0 ? "lost" : "saved", Time(saved).text, Time(cost).text);
 }
 
+// What is known of tasks without clauses.
+void add_signs(TextWriter& text, const Sums& sums) {
+  if (sums.n[kByArguments] != 0)
+    text.add("  no clause says what they touch; footprint of %" PRIu64 ": from their arguments\n", sums.n[kByArguments]);
+  if (sums.n[kByRuns] != 0)
+    text.add("  no clause says what they touch; footprint of %" PRIu64 ": from where the last one ran\n", sums.n[kByRuns]);
+}
+
 void add_places(TextWriter& text, const Sums& sums, const Dealing& dealing) {
   const bool pieces = sums.n[kPieces] != 0;
   text.add("  asked about %" PRIu64 "%s, of which %" PRIu64 " dealt", sums.n[kAsked], pieces ? " pieces of the loop" : "",
@@ -165,6 +173,7 @@ std::size_t construct_text(const Sums& sums, const Dealing& dealing, const char*
     text.add(", mean %s, %s in all", Time(mean(sums.n[kTime], sums.n[kTimed])).text,
              Time(static_cast<double>(sums.n[kTime])).text);
   text.add("\n");
+  add_signs(text, sums);
   if (sums.n[kAsked] != 0) add_places(text, sums, dealing);
   add_reasons(text, sums);
   return text.length();
