@@ -44,6 +44,27 @@ static void sent(int rounds) {
 #pragma omp taskwait
   }
 }
+/* Nothing but the argument says what the task uses. */
+static void pointed(int rounds) {
+  for (int k = 0; k < rounds; k++) {
+    for (int i = 0; i < BLOCKS; i++) {
+      char* mine = block[i];
+#pragma omp task firstprivate(mine) /* MARK pointed */
+      usleep(hearth_location && hearth_location() == hearth_owner(mine) ? 1000 : 4000);
+    }
+#pragma omp taskwait
+  }
+}
+static void same(int rounds) {
+  for (int k = 0; k < rounds; k++) {
+    for (int i = 0; i < BLOCKS; i++) {
+      char* mine = block[i];
+#pragma omp task firstprivate(mine) /* MARK same */
+      usleep(mine ? 1000 : 0);
+    }
+#pragma omp taskwait
+  }
+}
 static void brief(int tasks) {
   for (int i = 0; i < tasks; i++) {
 #pragma omp task depend(in : small[i % BLOCKS]) /* MARK brief */
@@ -76,6 +97,8 @@ static void urgent(int tasks) {
 }
 static void meet(const char* what) {
   if (strstr(what, "sent")) sent(40);
+  if (strstr(what, "pointed")) pointed(60);
+  if (strstr(what, "same")) same(60);
   if (strstr(what, "brief")) brief(2000);
   if (strstr(what, "silent")) silent(500);
   if (strstr(what, "dealtloop")) dealt_loop();
@@ -207,13 +230,31 @@ class Explain(unittest.TestCase):
     def test_short_tasks(self, compiler):
         one = self.explain("brief", compiler=compiler).construct("brief")
         self.assertEqual(one.number(r"(\d+) tasks"), 2000)
-        self.assertRegex(one.verdict, r"not dealt: (tasks shorter than 4\.8 us|what they waited for)")
+        # Where threads are interrupted within tasks these seem longer than they are.
+        self.assertRegex(one.verdict, r"not dealt: (tasks shorter than 4\.8 us|what they waited for|saves less than eight)")
 
     @with_each_compiler
     def test_tasks_that_say_nothing(self, compiler):
         one = self.explain("silent", compiler=compiler).construct("silent")
         self.assertEqual((one.verdict, one.number(r"(\d+) tasks")),
                          ("not dealt: no depend or affinity says what they touch", 500))
+
+    @with_each_compiler
+    def test_tasks_whose_arguments_tell_where_their_data_is(self, compiler):
+        one = self.explain("pointed", compiler=compiler).construct("pointed")
+        self.assertRegex(one.text, r"no clause says what they touch; footprint of \d+: from their arguments")
+        self.assertGreater(one.number(r"of which (\d+) dealt"), 100)
+        self.assertGreater(one.number(r"ran at home: (\d+), mean "), one.number(r"elsewhere: (\d+), mean"))
+
+    @with_each_compiler
+    def test_tasks_whose_place_does_not_matter_are_left_where_they_were_made(self, compiler):
+        one = self.explain("same", compiler=compiler).construct("same")
+        # Chance may have some asked about, until the account knows better.
+        self.assertLess(sum(map(int, re.findall(r"of which (\d+) dealt", one.text))), 960 // 10)
+
+    def test_tasks_without_clauses_can_be_left_alone(self):
+        one = self.explain("pointed", HEARTH_INFER="false").construct("pointed")
+        self.assertEqual(one.verdict, "not dealt: no depend or affinity says what they touch")
 
     def test_where_it_is_in_the_source(self):
         self.assertRegex(self.explain("silent").construct("silent").head, r"^task in silent at /.*/by_gcc\.c:\d+$")

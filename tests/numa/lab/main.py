@@ -18,6 +18,7 @@ HEADING = "Last-level-cache misses of tasks that rewrite blocks"
 # --write-docs: suite -> name and title of the page in docs/results/data.
 PAGES = {"blocks": ("locality-blocks", "Locality: tasks that rewrite blocks"),
          "loops": ("locality-loops", "Locality: loops that rewrite blocks"),
+         "silent": ("locality-silent", "Locality: tasks without clauses"),
          "tasks": ("locality-tasks", "Locality: task benchmarks with their memory distributed"),
          "las": ("locality-las", "Locality: six benchmarks with data distribution")}
 
@@ -74,9 +75,9 @@ def _parser():
 
     bench = command("bench", "matrices of last-level-cache misses: libgomp and libomp beside Hearth, on 8 nodes")
     with_hearth(bench)
-    bench.add_argument("--suite", choices=("blocks", "loops", "las", "tasks"), default="blocks",
-                       help="tasks that rewrite blocks, loops that do, the six benchmarks of the paper (half an hour), or the task "
-                            "benchmarks of bench/tasks with their memory distributed")
+    bench.add_argument("--suite", choices=("blocks", "loops", "silent", "las", "tasks"), default="blocks",
+                       help="tasks that rewrite blocks, loops that do, tasks that do and do not say so, the six benchmarks of "
+                            "the paper (half an hour), or the task benchmarks of bench/tasks with their memory distributed")
     bench.add_argument("--quick", action="store_true", help="one case per compiler")
     bench.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="only cases of such names")
     bench.add_argument("--runtime", action="append", choices=("libgomp", "libomp", "hearth"), help="only it; repeatable")
@@ -233,7 +234,7 @@ def _bench(options):
         return _bench_las(options, hearth)
     if options.suite == "tasks":
         return _bench_tasks(options, hearth)
-    cases = measure.loop_cases if options.suite == "loops" else measure.cases
+    cases = {"blocks": measure.cases, "loops": measure.loop_cases, "silent": measure.silent_cases}[options.suite]
     chosen = [case for case in cases(options.quick) if options.only.search(case.title)]
     if not chosen:
         raise parts.MissingPart("no case has such a name")

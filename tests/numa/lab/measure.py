@@ -79,6 +79,13 @@ def loop_cases(quick=False):
     return [case for case in result if case.touch == "static"] if quick else result
 
 
+def silent_cases(quick=False):
+    """Tasks without clauses. The pages lie where a loop has touched them, and the arguments lead there."""
+    result = [Case(compiler, "none", order, memory) for compiler, order, memory in
+              itertools.product(("gcc", "clang"), ("in-order", "shuffled"), MEMORY)]
+    return [case for case in result if case.order == "shuffled" and case.memory == "mmap"] if quick else result
+
+
 def runtime_folder(runtime, hearth):
     folder = {"libgomp": SYSTEM, "libomp": LIBOMP, "hearth": hearth.library}[runtime]
     soname = {"libgomp": "libgomp.so.1", "libomp": "libomp.so.5", "hearth": "libhearth.so"}[runtime]
