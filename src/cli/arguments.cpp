@@ -19,6 +19,7 @@
 #include "base/parse.h"
 #include "cli/arguments_parts.h"
 #include "cli/commands.h"
+#include "cli/doctor.h"
 #include "cli/learned.h"
 #include "cli/compile.h"
 #include "cli/memory.h"
@@ -292,6 +293,15 @@ void register_topo(CLI::App& app) {
   topo->callback([request] { end_with(topo_main(*request)); });
 }
 
+void register_doctor(CLI::App& app) {
+  const auto request = std::make_shared<DoctorRequest>();
+  CLI::App* doctor = app.add_subcommand("doctor", "Say what will come of a program here, and what stands in its way");
+  doctor->add_option("program", request->program, "The program; without it only machine and environment are looked at");
+  doctor->add_flag("--json", request->json, "Print JSON instead of text");
+  doctor->add_option("--replay", request->replay, "Judge the machine recorded in this file")->type_name("FILE.tar.gz");
+  doctor->callback([request] { end_with(doctor_main(*request)); });
+}
+
 void register_memory(CLI::App& app) {
   const auto request = std::make_shared<MemoryRequest>();
   CLI::App* memory = app.add_subcommand("memory", "Show used and free memory of each node, and whose it is");
@@ -384,6 +394,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_check(app, command);
   register_record(app, command);
   register_readers(app);
+  register_doctor(app);
   register_env(app);
   register_learned(app);
   register_memory(app);

@@ -14,8 +14,8 @@
 #include "base/parse.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/recorded_machine.h"
 #include "cli/topo_words.h"
-#include "survey/archive.h"
 #include "survey/gather.h"
 #include "topology/current.h"
 #include "topology/kept_model.h"
@@ -40,28 +40,6 @@ bool terminal_speaks_utf8() {
   return false;
 }
 
-Machine replayed(const std::string& path) {
-  std::unique_ptr<survey::UnpackedArchive> unpacked;
-  std::string folder = path;
-  if (!std::filesystem::is_directory(path)) {
-    unpacked = std::make_unique<survey::UnpackedArchive>(survey::read_archive(path));
-    folder = unpacked->folder();
-  }
-  const SystemRoot root(folder);
-  if (!root.exists("/sys/devices/system/cpu") && !root.exists("/proc/self/status")) {
-    throw std::runtime_error(
-        fmt::format("{}: holds no recorded machine; `hearth topo --gather` writes one", path));
-  }
-  Machine machine =
-      topology::read_sysfs(root, topology::read_allowance(root, topology::recorded_affinity(root)));
-  machine.origin = path;
-  machine.pretended = true;
-  if (const std::string wrong = machine.inconsistency(); !wrong.empty()) {
-    throw std::runtime_error(fmt::format("{}: the recording contradicts itself: {}", path, wrong));
-  }
-  return machine;
-}
-
 void write_recording(const std::string& file) {
   const survey::Gathered gathered = survey::gather(SystemRoot(), topology::current_affinity(), file);
   put(stdout,
@@ -82,7 +60,7 @@ Given given(const std::string& option_value, const char* option, const char* var
 }
 
 Machine wanted_machine(const TopoRequest& request) {
-  if (!request.replay.empty()) return replayed(request.replay);
+  if (!request.replay.empty()) return RecordedMachine(request.replay).machine();
   const Given description = given(request.machine, "--machine", "HEARTH_MACHINE");
   if (description.value.empty()) return topology::read_sysfs(SystemRoot(), topology::allowance());
   LoadedMachine loaded = topology::load_machine(description.value, topology::model_folders());
