@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "base/log.h"
+#include "memory/block_events.h"
 #include "memory/kernel_pages.h"
 #include "memory/managed_regions.h"
 #include "memory/managed_slabs.h"
@@ -144,6 +145,27 @@ std::uint32_t index_of(const MemoryHomes& machine, Location home) {
 
 bool reserve_managed_range() { return reserve_range(); }
 
+constinit std::atomic<BlockObserver> block_observer{nullptr};
+constinit thread_local const void* allocating_for __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+[[gnu::cold]] void tell(const BlockNote& note) {
+  // Relaxed: set before the program's first region, and never called for what came before.
+  if (const BlockObserver observer = block_observer.load(std::memory_order_relaxed)) observer(note);
+}
+
+bool is_observed(std::uintptr_t tag) {
+  return HEARTH_UNLIKELY(block_observer.load(std::memory_order_relaxed) != nullptr) && tag != kTagOfMalloc;
+}
+
+void* told(void* block, const ManagedRequest& request) {
+  if (block != nullptr && is_observed(request.tag)) tell({block, request.size, request.what.kind, allocating_for});
+  return block;
+}
+
+}  // namespace
+
 void* managed_allocate(const ManagedRequest& request) {
   const MemoryHomes& machine = memory_homes();
   if (!is_legal(request) || machine.homes.count == 0 || !reserve_range()) return nullptr;
@@ -159,7 +181,7 @@ void* managed_allocate(const ManagedRequest& request) {
     home = here >= 0 && here < machine.locations ? machine.nearest[here] : machine.homes.at[0];
     home_index = index_of(machine, home);
   }
-  return allocate_at(machine, request, home, home_index, nullptr);
+  return told(allocate_at(machine, request, home, home_index, nullptr), request);
 }
 
 std::size_t managed_block_bytes(const Distribution& what, std::size_t alignment, std::size_t size) {
@@ -224,6 +246,7 @@ void managed_release(void* block) {
       pointer(regions[id].begin + index * regions[id].block_bytes) != block)
     fatal("freeing %p: not a block that Hearth has allocated, or freed before.", block);
   ManagedRegion& region = regions[id];
+  if (is_observed(found->tag.load(std::memory_order_relaxed))) tell({.begin = block});
   if (found != &region.single) {
     release_to_slab(id, index);
     return;
@@ -254,7 +277,7 @@ void* managed_resize(void* block, std::size_t size, std::size_t alignment) {
                                .own_pages = region.site != 0,
                                .site = region.site};
   if (!is_legal(request)) return nullptr;
-  void* other = allocate_at(memory_homes(), request, region.home, region.home_index, region.shape);
+  void* other = told(allocate_at(memory_homes(), request, region.home, region.home_index, region.shape), request);
   if (other == nullptr) return nullptr;
   std::memcpy(other, block, std::min(had, size));
   managed_release(block);

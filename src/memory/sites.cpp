@@ -12,7 +12,6 @@
 namespace hearth::memory::sites {
 
 constinit bool on = false;
-constinit thread_local const void* allocating_for __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "memory/block_events.h"
 #include "memory/managed.h"
 #include "policy/site.h"
 
@@ -27,24 +28,6 @@ void choose(const void* caller, ManagedRequest& request);
 
 /// What suits the next block of a site that was used so.
 placement::Kind next_kind(const policy::SiteUse& use);
-
-/// Whom allocations of this thread are for, while the library allocates for it: the site is there. Null: nobody else.
-extern constinit thread_local const void* allocating_for __attribute__((tls_model("initial-exec")));
-class AllocatingFor {
- public:
-  explicit AllocatingFor(const void* caller) {
-    if (on) allocating_for = caller;
-  }
-  ~AllocatingFor() {
-    if (on) allocating_for = nullptr;
-  }
-  AllocatingFor(const AllocatingFor&) = delete;
-  AllocatingFor& operator=(const AllocatingFor&) = delete;
-};
-
-/// In an entry point: the site of a block is the program's call.
-#define HEARTH_ALLOCATES_FOR_CALLER \
-  const ::hearth::memory::sites::AllocatingFor hearth_for_caller(__builtin_return_address(0))
 
 /// For how many tasks the next one that ends shall be noted: all of the first ones stand for themselves, then some for others;
 /// 0: it shall not.

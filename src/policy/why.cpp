@@ -32,4 +32,13 @@ const char* reason_text(Why why) {
   return "";
 }
 
+const char* why_name(int why) {
+  static constexpr const char* kNames[] = {"dealt",        "tried",           "left",         "unknown_place",
+                                           "evenly_far",   "no_slower",       "small_gain",   "small_data",
+                                           "here_already", "crowded",         "has_priority", "untimed",
+                                           "short_task",   "creator_awaited", "in_cache",     "saves_little"};
+  static_assert(sizeof(kNames) / sizeof(kNames[0]) == kWhys);
+  return why < 0 || why >= static_cast<int>(kWhys) ? nullptr : kNames[why];
+}
+
 }  // namespace hearth::policy

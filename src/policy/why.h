@@ -33,5 +33,7 @@ inline constexpr std::size_t kWhys = static_cast<std::size_t>(Why::count_);
 
 /// The reason as the end of "not dealt: …".
 const char* reason_text(Why why);
+/// The number's word in recordings: "small_gain"; null: there is no such number.
+const char* why_name(int why);
 
 }  // namespace hearth::policy

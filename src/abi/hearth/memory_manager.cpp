@@ -7,6 +7,7 @@
 #include "hearth/hearth.h"
 #include "memory/costs.h"
 #include "memory/manager.h"
+#include "memory/sites.h"
 #include "memory/node_stats.h"
 #include "runtime/bubbles/layout.h"
 #include "runtime/process/startup.h"
@@ -75,6 +76,7 @@ void* allocate_by_load(std::size_t size, bool huge, int& error) {
 }  // namespace
 
 HEARTH_EXPORT void* hearth_mem_alloc(std::size_t size, int policy, int location) {
+  HEARTH_ALLOCATES_FOR_CALLER;
   rt::initialize();
   memory::BlockRequest request;
   int error = EINVAL;

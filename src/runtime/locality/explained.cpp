@@ -1,6 +1,7 @@
 #include "runtime/locality/explained.h"
 
 #include "base/clock.h"
+#include "memory/homes.h"
 #include "policy/policies.h"
 #include "runtime/locality/accounts.h"
 #include "runtime/locality/dealing.h"
@@ -9,6 +10,7 @@
 #include "runtime/state/process.h"
 #include "runtime/tools/decisions.h"
 #include "runtime/tools/explain.h"
+#include "runtime/tools/told_bytes.h"
 
 namespace hearth::rt {
 namespace {
@@ -79,7 +81,20 @@ void explain_dealing() {
 
 void tell_decision(Thread* self, Task* task, const policy::Decision& decision) {
   if (decisions::on) decisions::note(task, machine_view(), decision);
+  if (told_bytes::wanted()) {
+    const policy::MachineTables& machine = machine_tables();
+    const policy::MachineView& view = decision.stated ? machine.stated : machine.view;
+    told_bytes::decided(task, decision, process.policy->why(view, decision.need, decision.creator, decision.load));
+  }
   if (explain::on) explain_decision(self, task, decision);
+}
+
+void tell_bytes_at_end(Task* task) {
+  const memory::MemoryHomes& homes = memory::memory_homes();
+  if (task->footprint->told || homes.locations < 2) return;
+  placement::Need need(homes.locations);
+  resolve(*task->footprint, need);
+  told_bytes::ended(task, need);
 }
 
 }  // namespace hearth::rt

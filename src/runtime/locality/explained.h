@@ -12,5 +12,7 @@ namespace hearth::rt {
 void explain_dealing();
 /// The policy was asked about the task. Behind events::active().
 [[gnu::cold]] void tell_decision(Thread* self, Task* task, const policy::Decision& decision);
+/// The task has ended and still has its footprint: where its bytes are, if the policy was not asked.
+[[gnu::cold]] void tell_bytes_at_end(Task* task);
 
 }  // namespace hearth::rt

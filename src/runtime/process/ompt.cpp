@@ -14,6 +14,7 @@
 #include "runtime/binding/places.h"
 #include "runtime/tools/events.h"
 #include "runtime/tools/ompt_callbacks.h"
+#include "runtime/process/ompt_places.h"
 #include "runtime/process/startup.h"
 #include "runtime/state/process.h"
 #include "runtime/settings/settings.h"
@@ -220,7 +221,7 @@ ompt_interface_fn_t lookup(const char* name) {
   };
   for (const Function& f : kFunctions)
     if (std::strcmp(f.name, name) == 0) return f.function;
-  return nullptr;
+  return lookup_places(name);
 }
 
 constexpr unsigned kOmpVersion = 202111;
@@ -328,6 +329,7 @@ bool start_tool() {
     footprint_callback = nullptr;
     return_callback = nullptr;
     tell_moves_to(nullptr);
+    forget_places();
     return false;
   }
   tool = result;
@@ -343,6 +345,7 @@ void finish_tool() {
   footprint_callback = nullptr;
   return_callback = nullptr;
   tell_moves_to(nullptr);
+  forget_places();
   for (auto& callback : callbacks) callback.store(nullptr, std::memory_order_relaxed);
 }
 

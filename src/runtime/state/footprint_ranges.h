@@ -1,7 +1,7 @@
 // The byte ranges of a footprint: plain data, for those who make, read or print them (locality/footprint.h).
 //
-// Made by the creator of the task before the task is published, constant from then on but for `untouched`, which
-// whoever deals the task writes.
+// Made by the creator of the task before the task is published, constant from then on but for `untouched` and `told`, which
+// are written by whoever deals the task.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct Footprint {
       false;  // by an affinity clause or a call, which say where the task should be and nothing else
   bool marked = false;       // some of its ranges decide
   bool untouched = false;    // some of it had no page yet when the task was dealt: whoever runs it places it
+  bool told = false;         // a tool knows where its bytes are
   // Of a task without clauses (silent.h): what foretells the rest; a hash of its arguments, where the last task with the same
   // ones ran, and how many bytes all of it counts as.
   policy::Sign sign = policy::Sign::none;

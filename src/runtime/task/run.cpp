@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "memory/areas.h"
+#include "runtime/locality/explained.h"
 #include "runtime/locality/footprint.h"
 #include "runtime/locality/load.h"
 #include "runtime/locality/silent.h"
@@ -16,6 +17,7 @@
 #include "runtime/tools/check.h"
 #include "runtime/tools/events.h"
 #include "runtime/tools/explain.h"
+#include "runtime/tools/told_bytes.h"
 
 namespace hearth::rt {
 namespace {
@@ -57,6 +59,7 @@ namespace {
     if (check::on) check::task_end(self);
   }
   events::task_end(self, task, outer, cancelled ? ompt_task_cancel : events::status_after_body(task));
+  if (told_bytes::wanted() && task->is(kTaskFootprint) && !cancelled) tell_bytes_at_end(task);
   self->ompt_codeptr = codeptr;
   self->ompt_state = state;
 }
