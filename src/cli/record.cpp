@@ -123,7 +123,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const record::Recordin
   for (const record::Process& process : recording.processes)
     if (command.empty()) command = process.text.command;
   return {
-      {"schema", "3"},
+      {"schema", "4"},
       {"hearth", HEARTH_VERSION},
       {"command", command},
       {"runtime", recording.processes.front().text.runtime},

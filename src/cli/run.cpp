@@ -1,4 +1,5 @@
 // `hearth run`: start a program so that its loader gives it Hearth for its OpenMP runtime, and report what came of it.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -59,9 +60,18 @@ bool distributes() {
   return value != nullptr && !same_word(trim(value), "standard");
 }
 
+/// Behind the recorder, which notes what the program asks for and passes it on; before all else.
+void preload_malloc(const std::string& malloc) {
+  const char* const before = std::getenv("LD_PRELOAD");
+  const std::string all = before == nullptr ? "" : before;
+  if (std::getenv("HEARTH_RECORD") == nullptr || all.empty()) return prepend("LD_PRELOAD", malloc);
+  const std::size_t end = std::min(all.find(':'), all.size());
+  setenv("LD_PRELOAD", (all.substr(0, end) + ":" + malloc + all.substr(end)).c_str(), 1);
+}
+
 /// Make the loader of everything that is executed from now on choose Hearth, and its malloc where that is wanted.
 void redirect(const Installation& installation, bool with_malloc) {
-  if (with_malloc) prepend("LD_PRELOAD", installation.malloc);
+  if (with_malloc) preload_malloc(installation.malloc);
   setenv("HEARTH_AUDIT_TARGET", installation.library.c_str(), 1);
   if (audit_is_cheap()) {
     prepend("LD_AUDIT", installation.audit);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "record/live_blocks.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -29,8 +30,16 @@ constexpr std::size_t kMostEarly = 16384;
 Early early[kMostEarly];
 std::atomic<std::size_t> so_many_early{0};
 std::atomic<void (*)(const AllocationNote&)> receiver{nullptr};
+std::atomic<void (*)(std::uint64_t, std::uint64_t)> free_receiver{nullptr};
 
 }  // namespace
+
+constinit LiveBlocks live_blocks;
+
+void deliver_frees(void (*sink)(std::uint64_t, std::uint64_t)) {
+  // Release pairs with the acquire in note_free(): what `sink` needs is there.
+  free_receiver.store(sink, std::memory_order_release);
+}
 
 void deliver_allocations(void (*sink)(const AllocationNote&)) {
   // Release: with acquire in note_block(), what `sink` needs is there. A block that another thread notes at this moment
@@ -50,6 +59,7 @@ namespace {
   const int before = errno;
   const AllocationNote note{ticks(), reinterpret_cast<std::uintptr_t>(block), bytes,
                             reinterpret_cast<std::uintptr_t>(code)};
+  live_blocks.add(note.address, bytes);
   // Acquire pairs with the release in deliver_allocations(): what `sink` needs is there.
   if (auto* const sink = receiver.load(std::memory_order_acquire)) {
     sink(note);
@@ -64,6 +74,19 @@ namespace {
   errno = before;
 }
 
+[[gnu::cold, gnu::noinline]] void note_free(std::uint64_t address, std::uint64_t bytes) {
+  const int before = errno;
+  // Acquire pairs with the release in deliver_frees().
+  if (auto* const sink = free_receiver.load(std::memory_order_acquire)) sink(address, bytes);
+  errno = before;
+}
+
+/// The block is about to be freed, or moved.
+inline void going(const void* block) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (const std::uint64_t bytes = live_blocks.remove(address); HEARTH_UNLIKELY(bytes != 0)) note_free(address, bytes);
+}
+
 }  // namespace
 }  // namespace hearth::record
 
@@ -74,6 +97,7 @@ extern "C" {
 __attribute__((weak)) void* __libc_malloc(std::size_t size);
 __attribute__((weak)) void* __libc_calloc(std::size_t count, std::size_t size);
 __attribute__((weak)) void* __libc_realloc(void* block, std::size_t size);
+__attribute__((weak)) void __libc_free(void* block);
 }
 
 namespace hearth::record {
@@ -83,6 +107,7 @@ struct Next {
   void* (*malloc)(std::size_t);
   void* (*calloc)(std::size_t, std::size_t);
   void* (*realloc)(void*, std::size_t);
+  void (*free)(void*);
   void* (*aligned_alloc)(std::size_t, std::size_t);
   void* (*memalign)(std::size_t, std::size_t);
   int (*posix_memalign)(void**, std::size_t, std::size_t);
@@ -100,11 +125,13 @@ void find(Function& function, const char* name) {
   next_one.malloc = __libc_malloc;
   next_one.calloc = __libc_calloc;
   next_one.realloc = __libc_realloc;
+  next_one.free = __libc_free;
   Next found{};
   // All of them before any is used: a block goes back to where it came from.
   find(found.malloc, "malloc");
   find(found.calloc, "calloc");
   find(found.realloc, "realloc");
+  find(found.free, "free");
   find(found.aligned_alloc, "aligned_alloc");
   find(found.memalign, "memalign");
   find(found.posix_memalign, "posix_memalign");
@@ -127,6 +154,16 @@ inline void* noted(void* block, std::size_t bytes, const void* code) {
   return block;
 }
 
+/// A block with another size: the old one goes, even if the new one begins where it did, unless there is no new one.
+inline void* moved(void* block, std::size_t bytes, const void* code) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  const std::uint64_t had = block == nullptr ? 0 : live_blocks.remove(address);
+  if (HEARTH_UNLIKELY(had != 0)) note_free(address, had);
+  void* const other = next().realloc(block, bytes);
+  if (other == nullptr && had != 0 && bytes != 0) note_block(block, had, code);
+  return noted(other, bytes, code);
+}
+
 /// Looked up when it is called: in a C program it does not exist, and dlsym()'s message takes locks that the caller of
 /// malloc may hold.
 void* call_new(void* (*&function)(std::size_t), const char* name, std::size_t bytes, const void* code) {
@@ -144,6 +181,8 @@ void* call_new(void* (*&function)(std::size_t), const char* name, std::size_t by
 }  // namespace hearth::record
 
 using hearth::record::call_new;
+using hearth::record::going;
+using hearth::record::moved;
 using hearth::record::next;
 using hearth::record::next_one;
 using hearth::record::noted;
@@ -157,9 +196,12 @@ EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
   return block == nullptr ? nullptr : noted(block, count * size, CALLER);
 }
 
-EXPORT void* realloc(void* block, std::size_t bytes) noexcept {
-  return noted(next().realloc(block, bytes), bytes, CALLER);
+EXPORT void free(void* block) noexcept {
+  going(block);
+  next().free(block);
 }
+
+EXPORT void* realloc(void* block, std::size_t bytes) noexcept { return moved(block, bytes, CALLER); }
 
 EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
   std::size_t bytes = 0;
@@ -167,7 +209,7 @@ EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noex
     errno = ENOMEM;
     return nullptr;
   }
-  return noted(next().realloc(block, bytes), bytes, CALLER);
+  return moved(block, bytes, CALLER);
 }
 
 EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {

@@ -1,7 +1,7 @@
 // What the program gets from its allocator, so that footprints can be told apart by allocation.
 //
-// `hearth record` also preloads libhearth-record.so, whose malloc and its kin call the next ones and note large blocks.
-// Frees are not noted: what lay at an address last is what it belongs to. Any thread of the program comes here.
+// `hearth record` also preloads libhearth-record.so, whose malloc and its kin call the next ones and note large blocks; its
+// free and realloc note when they go. Any thread of the program comes here.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +18,7 @@ struct AllocationNote {
 /// From now on each block goes to `sink`, in the thread that allocates; those before it go there at once, as far as there
 /// was room. Once.
 void deliver_allocations(void (*sink)(const AllocationNote&));
+/// From now on `sink` hears of each noted block that is about to be freed, in the thread that frees it. Once.
+void deliver_frees(void (*sink)(std::uint64_t address, std::uint64_t bytes));
 
 }  // namespace hearth::record

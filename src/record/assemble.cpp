@@ -6,6 +6,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "record/blocks.h"
 #include "record/order.h"
 #include "record/recording.h"
 #include "record/thread_assembly.h"
@@ -88,8 +89,15 @@ class FolderAssembly {
       read(assembly, thread, path, clock);
     }
     for (const AllocationText& one : out_.processes[process].text.allocations)
-      out_.allocations.push_back({process, kNone, assembly.code(one.code), one.address, one.bytes,
-                                  static_cast<Nanoseconds>(one.ticks)});
+      out_.allocations.push_back({.process = process,
+                                  .code = assembly.code(one.code),
+                                  .address = one.address,
+                                  .bytes = one.bytes,
+                                  .when = static_cast<Nanoseconds>(one.ticks)});
+    for (const AllocationText& one : out_.processes[process].text.blocks) assembly.block(one, kNone);
+    for (const auto& [address, when] : out_.processes[process].text.frees)
+      assembly.freed(address, static_cast<Nanoseconds>(when));
+    match_blocks(assembly, from);
     check_threads(files);
     if (assembly.strange() != 0)
       problem(out_.processes[process].name,
@@ -177,12 +185,19 @@ class FolderAssembly {
     both(out_.loops);
     both(out_.chunks);
     for (Task& task : out_.tasks) shift(task.created);
-    for (Allocation& one : out_.allocations) shift(one.when);
-    for (Move& one : out_.moves) shift(one.when);
+    for (Allocation& one : out_.allocations) {
+      shift(one.when);
+      shift(one.freed);
+    }
+    const auto when = [&](auto& all) {
+      for (auto& one : all) shift(one.when);
+    };
+    when(out_.moves);
+    when(out_.homes);
+    when(out_.decisions);
     const auto earlier = [](const auto& a, const auto& b) {
       return std::tie(a.process, a.when) < std::tie(b.process, b.when);
     };
-    std::stable_sort(out_.allocations.begin(), out_.allocations.end(), earlier);
     std::stable_sort(out_.moves.begin(), out_.moves.end(), earlier);
   }
 

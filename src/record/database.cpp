@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -10,6 +9,7 @@
 
 #include <sqlite3.h>
 
+#include "record/cpu_lists.h"
 #include "record/schema.h"
 
 namespace hearth::record {
@@ -86,6 +86,7 @@ class Insert {
   void bind(int column, const std::string& text) {
     sqlite3_bind_text(statement_, column, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
   }
+  void bind(int column, double value) { sqlite3_bind_double(statement_, column, value); }
   void bind(int column, std::int64_t value) { sqlite3_bind_int64(statement_, column, value); }
   template <class T>
   void bind(int column, const std::optional<T>& value) {
@@ -115,6 +116,7 @@ Number anchor(Index i) {
 Number cpu(std::uint32_t number) {
   return number == UINT32_MAX || number == kNoCpu ? Number() : Number(number);
 }
+Number place(std::int32_t location) { return location < 0 ? Number() : Number(location); }
 std::optional<std::string> text(const std::string& s) {
   return s.empty() ? std::optional<std::string>() : std::optional<std::string>(s);
 }
@@ -139,7 +141,7 @@ class Writing {
   Writing(const Recording& recording, sqlite3* database, const ProgressOf& progress)
       : r_(recording), database_(database), progress_(progress) {
     all_ = r_.tasks.size() + r_.spans.size() + r_.waits.size() + r_.dependences.size() + r_.ranges.size() +
-           r_.edges.size() + r_.chunks.size();
+           r_.edges.size() + r_.chunks.size() + r_.task_bytes.size() + r_.decisions.size();
   }
 
   bool run(const std::vector<CodeName>& names, const std::vector<std::pair<std::string, std::string>>& meta) {
@@ -151,6 +153,8 @@ class Writing {
                "CREATE INDEX span_task ON span(task); CREATE INDEX span_thread ON span(thread, begin_ns);"
                "CREATE INDEX wait_task ON wait(task); CREATE INDEX dependence_task ON dependence(task);"
                "CREATE INDEX footprint_task ON footprint(task); CREATE INDEX edge_task ON edge(task); "
+               "CREATE INDEX task_bytes_task ON task_bytes(task); CREATE INDEX decision_task ON decision(task);"
+               "CREATE INDEX home_allocation ON home(allocation); "
                "COMMIT");
   }
 
@@ -197,7 +201,7 @@ class Writing {
                   return to.row(i, p.text.pid, p.text.parent_pid, p.text.runtime, p.text.host, p.text.command,
                                 p.text.ended, p.footprints, p.creations, p.forks);
                 }) &&
-           cpus() &&
+           cpus() && machines() &&
            each("thread", 8, r_.threads,
                 [](Insert& to, const Thread& t, std::size_t i) {
                   return to.row(i, t.process, t.number, t.kernel_id, thread_type(t.type), time(t.begin),
@@ -216,29 +220,42 @@ class Writing {
            });
   }
 
-  // Lists such as "0-3,8".
   bool cpus() {
     Insert insert(database_, "cpu", 3);
     for (std::size_t process = 0; process < r_.processes.size(); ++process)
       for (const auto& [node, list] : r_.processes[process].text.nodes) {
-        const char* at = list.data();
-        const char* const end = at + list.size();
-        while (at < end) {
-          unsigned first = 0;
-          auto parsed = std::from_chars(at, end, first);
-          if (parsed.ec != std::errc()) break;
-          unsigned last = first;
-          if (parsed.ptr < end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, last);
-          for (unsigned cpu = first; cpu <= last && cpu - first < 4096; ++cpu)
-            insert.row(process, cpu, node);  // said twice: the first counts
-          at = parsed.ptr + 1;
-        }
+        for_each_cpu(list, [&, node = node](unsigned cpu) { insert.row(process, cpu, node); });  // said twice: the first counts
       }
     return true;
   }
 
+  // 10 at home, by the firmware's rule; the unit is that of the source.
+  bool machines() {
+    Insert machine(database_, "machine", 7);
+    Insert location(database_, "location", 6);
+    Insert distance(database_, "distance", 6);
+    bool good = true;
+    for (std::size_t process = 0; process < r_.processes.size() && good; ++process) {
+      const MachineText& all = r_.processes[process].text.machine;
+      good = machine.row(process, text(all.name), text(all.source), all.pretended, text(all.policy), text(all.kind),
+                         text(all.distances));
+      for (std::size_t i = 0; i < all.locations.size() && good; ++i) {
+        const LocationText& one = all.locations[i];
+        good = location.row(process, i, one.node, text(one.cpus), one.holds_memory,
+                            one.bytes == 0 ? Number() : Number(static_cast<std::int64_t>(one.bytes)));
+        for (std::size_t to = 0; to < one.distances.size() && to < all.locations.size() && good; ++to) {
+          const bool timed = to < one.latencies.size() && one.latencies[to] != 0;
+          good = distance.row(process, i, to, one.distances[to],
+                              timed ? std::optional<double>(one.latencies[to] / 10.0) : std::optional<double>(),
+                              text(all.distances));
+        }
+      }
+    }
+    return good;
+  }
+
   bool tasks() {
-    return each("task", 26, r_.tasks, [](Insert& to, const Task& t, std::size_t i) {
+    return each("task", 27, r_.tasks, [](Insert& to, const Task& t, std::size_t i) {
       const auto counter = [&](int which) { return t.counted ? Number(t.counters[which]) : Number(); };
       const bool flags = t.kind != Task::Kind::initial && t.kind != Task::Kind::implicit;
       return to.row(
@@ -247,7 +264,8 @@ class Writing {
           flags && (t.flags & kUndeferred) != 0, flags && (t.flags & kFinal) != 0,
           t.status == 0 ? std::optional<std::string>() : std::optional<std::string>(outcome(t.status)),
           index(t.creator), time(t.created), time(t.creation), index(t.thread), cpu(t.cpu), time(t.begin),
-          time(t.end), t.work, t.waited, t.creating, counter(0), counter(1), counter(2));
+          time(t.end), t.work, t.waited, t.creating, counter(0), counter(1), counter(2),
+          place(t.location));
     });
   }
 
@@ -259,9 +277,9 @@ class Writing {
       last = task;
       return nth;
     };
-    return each("span", 5, r_.spans,
+    return each("span", 6, r_.spans,
                 [](Insert& to, const Span& s, std::size_t) {
-                  return to.row(s.task, s.thread, cpu(s.cpu), s.begin, s.end);
+                  return to.row(s.task, s.thread, cpu(s.cpu), s.begin, s.end, place(s.location));
                 }) &&
            each("wait", 7, r_.waits,
                 [](Insert& to, const Wait& w, std::size_t) {
@@ -290,13 +308,37 @@ class Writing {
                 }) &&
            each("edge", 2, r_.edges,
                 [](Insert& to, const Edge& e, std::size_t) { return to.row(e.task, e.predecessor); }) &&
-           each("allocation", 7, r_.allocations,
-                [](Insert& to, const Allocation& a, std::size_t i) {
-                  return to.row(i, a.process, index(a.thread), a.address, a.bytes, index(a.code), time(a.when));
-                }) &&
+           memory() &&
            each("move", 8, r_.moves, [](Insert& to, const Move& m, std::size_t) {
              return to.row(m.process, m.thread, m.when, name_in({"threads", "pages"}, 1, m.what),
                            name_in({"call", "hint", "balance", "touch", "trap"}, 1, m.why), m.count, m.location, m.address);
+           });
+  }
+
+  bool memory() {
+    const auto word = [this](Index process, std::size_t number, const std::vector<std::string> ProcessText::*words) {
+      const auto& all = r_.processes[process].text.*words;
+      return number < all.size() ? text(all[number]) : std::optional<std::string>();
+    };
+    return each("allocation", 10, r_.allocations,
+                [&](Insert& to, const Allocation& a, std::size_t i) {
+                  return to.row(i, a.process, index(a.thread), a.address, a.bytes, index(a.code), time(a.when), time(a.freed),
+                                name_in({"malloc", "hearth"}, 0, a.source),
+                                a.distribution < 0 ? std::optional<std::string>()
+                                                   : word(a.process, static_cast<std::size_t>(a.distribution),
+                                                          &ProcessText::distributions));
+                }) &&
+           each("home", 4, r_.homes,
+                [](Insert& to, const Home& h, std::size_t) {
+                  return to.row(h.allocation, h.location, h.bytes, time(h.when));
+                }) &&
+           each("task_bytes", 5, r_.task_bytes,
+                [](Insert& to, const TaskBytes& b, std::size_t) {
+                  return to.row(b.task, b.memory, b.read, b.written, b.decided ? "policy" : "end");
+                }) &&
+           each("decision", 8, r_.decisions, [&](Insert& to, const Decision& d, std::size_t) {
+             return to.row(d.task, d.thread, time(d.when), d.released, d.stated, place(d.location), place(d.chosen),
+                           word(r_.tasks[d.task].process, d.why, &ProcessText::whys));
            });
   }
 

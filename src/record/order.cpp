@@ -221,9 +221,13 @@ class Ordering {
     all(r_.chunks);
     all(r_.dependences);
     all(r_.ranges);
+    all(r_.task_bytes);
+    all(r_.decisions);
     const auto by_task = [](const auto& a, const auto& b) { return a.task < b.task; };
     std::stable_sort(r_.dependences.begin(), r_.dependences.end(), by_task);
     std::stable_sort(r_.ranges.begin(), r_.ranges.end(), by_task);
+    std::stable_sort(r_.task_bytes.begin(), r_.task_bytes.end(), by_task);
+    std::stable_sort(r_.decisions.begin(), r_.decisions.end(), by_task);
     std::stable_sort(r_.spans.begin(), r_.spans.end(), [](const Span& a, const Span& b) {
       return std::tie(a.task, a.begin) < std::tie(b.task, b.begin);
     });

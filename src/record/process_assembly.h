@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/cpu_lists.h"
 #include "record/recording.h"
 
 namespace hearth::record {
@@ -56,9 +57,39 @@ class ProcessAssembly {
   ProcessAssembly(Recording& out, Index process)
       : out_(out), process_(process), first_task_(out.tasks.size()) {
     codes_.reserve(64);
+    const MachineText& machine = out.processes[process].text.machine;
+    pretended_ = machine.pretended;
+    for (std::size_t i = 0; i < machine.locations.size(); ++i)
+      for_each_cpu(machine.locations[i].cpus, [&](unsigned cpu) {
+        if (cpu >= location_of_cpu_.size()) location_of_cpu_.resize(cpu + 1, -1);
+        location_of_cpu_[cpu] = static_cast<std::int32_t>(i);
+      });
+  }
+
+  /// A block with its source and distribution.
+  void block(const AllocationText& text, Index thread) {
+    Allocation& one = out_.allocations.emplace_back();
+    one.process = process_;
+    one.thread = thread;
+    one.code = code(text.code);
+    one.address = text.address;
+    one.bytes = text.bytes;
+    one.when = static_cast<Nanoseconds>(text.ticks);
+    one.source = static_cast<std::uint32_t>(text.facts & 0xff);
+    one.distribution = static_cast<std::int32_t>(text.facts >> 8 & 0xff) - 1;
+  }
+
+  bool pretended() const { return pretended_; }
+  /// -1: not known.
+  std::int32_t location_of_cpu(std::uint32_t cpu) const {
+    return cpu < location_of_cpu_.size() ? location_of_cpu_[cpu] : -1;
   }
 
   Numbers numbers;
+  // Of blocks by address; matched to allocations when all threads are read (blocks.h).
+  std::vector<std::pair<std::uint64_t, Home>> homes;
+  std::vector<std::pair<std::uint64_t, Nanoseconds>> frees;
+  void freed(std::uint64_t address, Nanoseconds when) { frees.emplace_back(address, when); }
 
   // ---- tasks and regions by number
 
@@ -123,6 +154,8 @@ class ProcessAssembly {
   Index process_;
   std::size_t first_task_;
   std::vector<Scratch> scratch_;
+  bool pretended_ = false;
+  std::vector<std::int32_t> location_of_cpu_;
   std::vector<std::pair<std::uint64_t, Index>> codes_;
   std::uint64_t strange_ = 0;
 };

@@ -150,6 +150,83 @@ class Words {
   std::string_view rest_;
 };
 
+constexpr std::size_t kMostLocations = 1024;
+constexpr std::size_t kMostWords = 256;
+
+/// The rest of a line.
+bool read_numbers(Words& words, std::vector<std::uint32_t>& out) {
+  while (!words.rest().empty()) {
+    std::uint32_t number = 0;
+    if (out.size() == kMostLocations || !words.number(number)) return false;
+    out.push_back(number);
+  }
+  return !out.empty();
+}
+
+/// A line about the machine, or about the numbers of its runtime.
+bool read_machine_line(std::string_view key, Words& words, ProcessText& out) {
+  MachineText& machine = out.machine;
+  if (key == "machine") {
+    int pretended = 0;
+    if (!words.number(pretended)) return false;
+    machine.pretended = pretended != 0;
+    for (std::string* const text : {&machine.source, &machine.kind, &machine.distances, &machine.policy, &machine.name})
+      *text = unescape(words.next());
+    return machine.told = true;
+  }
+  if (key == "location") {
+    LocationText& one = machine.locations.emplace_back();
+    int holds = 0;
+    if (machine.locations.size() > kMostLocations || !words.number(one.node) || !words.number(holds) ||
+        !words.number(one.bytes)) {
+      machine.locations.pop_back();
+      return false;
+    }
+    one.holds_memory = holds != 0;
+    one.cpus = words.rest() == "-" ? "" : words.rest();
+    return true;
+  }
+  if (key == "distances" || key == "latencies") {
+    std::size_t location = 0;
+    if (!words.number(location) || location >= machine.locations.size()) return false;
+    LocationText& one = machine.locations[location];
+    std::vector<std::uint32_t>& row = key == "distances" ? one.distances : one.latencies;
+    row.clear();
+    return read_numbers(words, row);
+  }
+  if (key == "slit") {
+    auto& [node, row] = out.slit.emplace_back();
+    return out.slit.size() <= kMostLocations && words.number(node) && read_numbers(words, row);
+  }
+  if (key == "why" || key == "distribution") {
+    std::size_t number = 0;
+    std::vector<std::string>& all = key == "why" ? out.whys : out.distributions;
+    if (!words.number(number) || number >= kMostWords) return false;
+    if (number >= all.size()) all.resize(number + 1);
+    all[number] = unescape(words.rest());
+    return true;
+  }
+  return false;
+}
+
+/// Of a runtime that tells nothing: what the kernel says.
+void take_nodes_for_locations(ProcessText& out) {
+  MachineText& machine = out.machine;
+  machine.locations.clear();
+  machine.source = "sysfs";
+  machine.kind = "node";
+  for (const auto& [node, cpus] : out.nodes) {
+    LocationText& one = machine.locations.emplace_back();
+    one.node = node;
+    one.holds_memory = true;
+    one.cpus = cpus == "-" ? "" : cpus;
+    const auto row = std::find_if(out.slit.begin(), out.slit.end(), [n = node](const auto& r) { return r.first == n; });
+    if (row == out.slit.end()) continue;
+    one.distances = row->second;
+    machine.distances = "slit";
+  }
+}
+
 bool read_line(std::string_view line, ProcessText& out) {
   Words words(line);
   const std::string_view key = words.next();
@@ -201,13 +278,27 @@ bool read_line(std::string_view line, ProcessText& out) {
     out.allocations.push_back(one);
     return true;
   }
+  if (key == "block") {
+    AllocationText one;
+    if (!words.number(one.ticks) || !words.number(one.address, 16) || !words.number(one.bytes, 16) ||
+        !words.number(one.code, 16) || !words.number(one.facts))
+      return false;
+    out.blocks.push_back(one);
+    return true;
+  }
+  if (key == "freed") {
+    std::uint64_t ticks = 0, address = 0;
+    if (!words.number(ticks) || !words.number(address, 16)) return false;
+    out.frees.emplace_back(address, ticks);
+    return true;
+  }
   if (key == "problem" || key == "stopped") {
     int error = 0;
     if (!words.number(error)) return false;
     (key == "stopped" ? out.stopped : out.counters_refused) = std::strerror(error);
     return true;
   }
-  return false;
+  return read_machine_line(key, words, out);
 }
 
 }  // namespace
@@ -223,7 +314,7 @@ ProcessText read_process(std::istream& in, const std::string& name, std::vector<
   std::size_t number = 0;
   while (std::getline(in, line)) {
     ++number;
-    if (number == 1 && (line == "hearth-recording 1" || line == "hearth-recording 2")) continue;
+    if (number == 1 && line.size() == 18 && line.starts_with("hearth-recording ") && line[17] >= '1' && line[17] <= '3') continue;
     if (number == 1) {
       problems.push_back({name + ", line 1", "this is no recording of this version"});
       return out;
@@ -233,6 +324,7 @@ ProcessText read_process(std::istream& in, const std::string& name, std::vector<
           {name + ", line " + std::to_string(number), "cannot be read: \"" + line.substr(0, 80) + "\""});
   }
   if (number == 0) problems.push_back({name, "the file is empty"});
+  if (!out.machine.told) take_nodes_for_locations(out);
   return out;
 }
 

@@ -56,6 +56,23 @@ struct Module {
 /// A block that a thread outside of OpenMP got from the allocator.
 struct AllocationText {
   std::uint64_t ticks = 0, address = 0, bytes = 0, code = 0;
+  std::uint64_t facts = 0;  // source | (distribution + 1) << 8
+};
+
+/// A location of the machine, as the runtime has it; of runtimes that do not tell, a node.
+struct LocationText {
+  int node = -1;
+  bool holds_memory = false;
+  std::uint64_t bytes = 0;  // 0: not known
+  std::string cpus;         // as the kernel lists them
+  std::vector<std::uint32_t> distances;
+  std::vector<std::uint32_t> latencies;  // in 1/10 ns, 0: not known; may be empty
+};
+struct MachineText {
+  bool told = false;  // by the runtime
+  bool pretended = false;
+  std::string name, source, policy, kind, distances;
+  std::vector<LocationText> locations;
 };
 
 /// A process's text file.
@@ -68,7 +85,11 @@ struct ProcessText {
   std::vector<Module> modules;
   std::vector<std::string> untold;                               // what the runtime does not tell tools
   std::vector<std::pair<std::uint32_t, std::uint64_t>> threads;  // that ended, and their blocks
-  std::vector<AllocationText> allocations;
+  std::vector<AllocationText> allocations, blocks;               // by malloc alone; and with facts
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> frees;    // address, ticks
+  MachineText machine;
+  std::vector<std::pair<int, std::vector<std::uint32_t>>> slit;  // by node
+  std::vector<std::string> whys, distributions;                  // words for numbers in records
   std::string counters_refused, stopped;
   bool ended = false;
 };

@@ -71,6 +71,7 @@ struct Task {
   Index creator = kNone;  // thread
   Index thread = kNone;   // that began it
   std::uint32_t cpu = UINT32_MAX;
+  std::int32_t location = -1;  // where it began; -1: not known
   Nanoseconds created = kNever, creation = kNever;  // when; how long the creator was held up
   Nanoseconds begin = kNever, end = kNever;
   Nanoseconds work = 0;      // ran and neither waited nor made tasks
@@ -97,6 +98,7 @@ struct Span {
   Index task = kNone, thread = kNone;
   std::uint32_t cpu = UINT32_MAX;
   Nanoseconds begin = 0, end = 0;
+  std::int32_t location = -1;
 };
 
 struct Wait {
@@ -139,6 +141,35 @@ struct Allocation {
   Index process = kNone, thread = kNone, code = kNone;  // thread: none for those that OpenMP does not know
   std::uint64_t address = 0, bytes = 0;
   Nanoseconds when = kNever;
+  Nanoseconds freed = kNever;
+  std::uint32_t source = 0;      // spill.h
+  std::int32_t distribution = -1;  // an index into the process's words of distributions; -1: the system's
+};
+
+/// How much of an allocation lay where, as it was freed or the program ended.
+struct Home {
+  Index allocation = kNone;
+  std::int32_t location = -1;  // -1: not known, or not touched yet
+  std::uint64_t bytes = 0;
+  Nanoseconds when = kNever;
+};
+
+/// What a task reads and writes at a location.
+struct TaskBytes {
+  Index task = kNone;
+  std::int32_t memory = -1;  // -1: nobody knows where
+  std::uint64_t read = 0, written = 0;
+  bool decided = false;  // as the policy was shown it; else as the task ended
+};
+
+/// What the policy answered.
+struct Decision {
+  Index task = kNone, thread = kNone;
+  Nanoseconds when = kNever;
+  bool released = false, stated = false;
+  std::int32_t location = -1;  // of the thread that asked
+  std::int32_t chosen = -1;    // -1: it stays there
+  std::uint32_t why = 0;
 };
 
 /// Threads or pages that Hearth has moved; told once for many pages.
@@ -170,6 +201,9 @@ struct Recording {
   std::vector<Edge> edges;
   std::vector<Allocation> allocations;  // by process, then time
   std::vector<Move> moves;              // by process, then time
+  std::vector<Home> homes;
+  std::vector<TaskBytes> task_bytes;  // by task
+  std::vector<Decision> decisions;    // by task
   std::vector<Problem> problems;
   std::uint64_t records = 0;
   std::uint64_t realtime = 0;  // as the recording began

@@ -4,6 +4,12 @@ CREATE TABLE problem(place TEXT, text TEXT);
 CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, parent_pid INTEGER, runtime TEXT, host TEXT, command TEXT,
   complete INTEGER, footprints INTEGER, creations INTEGER, forks INTEGER);
 CREATE TABLE cpu(process INTEGER, cpu INTEGER, node INTEGER, PRIMARY KEY(process, cpu)) WITHOUT ROWID;
+CREATE TABLE machine(process INTEGER PRIMARY KEY, name TEXT, source TEXT, pretended INTEGER, policy TEXT,
+  locations TEXT, distances TEXT);
+CREATE TABLE location(process INTEGER, id INTEGER, node INTEGER, cpus TEXT, holds_memory INTEGER, memory_bytes INTEGER,
+  PRIMARY KEY(process, id)) WITHOUT ROWID;
+CREATE TABLE distance(process INTEGER, location INTEGER, memory INTEGER, distance INTEGER, latency_ns REAL, source TEXT,
+  PRIMARY KEY(process, location, memory)) WITHOUT ROWID;
 CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER, number INTEGER, kernel_id INTEGER, type TEXT,
   begin_ns INTEGER, end_ns INTEGER, complete INTEGER);
 CREATE TABLE code(id INTEGER PRIMARY KEY, process INTEGER, module TEXT, offset INTEGER, function TEXT, file TEXT,
@@ -13,8 +19,9 @@ CREATE TABLE region(id INTEGER PRIMARY KEY, key INTEGER, process INTEGER, parent
 CREATE TABLE task(id INTEGER PRIMARY KEY, key INTEGER, process INTEGER, parent INTEGER, region INTEGER, anchor INTEGER,
   step TEXT, kind TEXT, code INTEGER, untied INTEGER, undeferred INTEGER, final INTEGER, outcome TEXT, creator INTEGER,
   created_ns INTEGER, creation_ns INTEGER, thread INTEGER, cpu INTEGER, begin_ns INTEGER, end_ns INTEGER,
-  work_ns INTEGER, wait_ns INTEGER, create_ns INTEGER, cycles INTEGER, instructions INTEGER, cache_misses INTEGER);
-CREATE TABLE span(task INTEGER, thread INTEGER, cpu INTEGER, begin_ns INTEGER, end_ns INTEGER);
+  work_ns INTEGER, wait_ns INTEGER, create_ns INTEGER, cycles INTEGER, instructions INTEGER, cache_misses INTEGER,
+  location INTEGER);
+CREATE TABLE span(task INTEGER, thread INTEGER, cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, location INTEGER);
 CREATE TABLE wait(task INTEGER, thread INTEGER, kind TEXT, code INTEGER, begin_ns INTEGER, end_ns INTEGER,
   idle_ns INTEGER);
 CREATE TABLE loop(id INTEGER PRIMARY KEY, task INTEGER, thread INTEGER, kind TEXT, construct INTEGER, code INTEGER,
@@ -25,7 +32,11 @@ CREATE TABLE dependence(task INTEGER, nth INTEGER, address INTEGER, kind TEXT);
 CREATE TABLE footprint(task INTEGER, nth INTEGER, address INTEGER, length INTEGER, rows INTEGER, pitch INTEGER,
   access TEXT, inferred INTEGER, stated INTEGER, decides INTEGER);
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process INTEGER, thread INTEGER, address INTEGER, length INTEGER,
-  code INTEGER, allocated_ns INTEGER);
+  code INTEGER, allocated_ns INTEGER, freed_ns INTEGER, source TEXT, distribution TEXT);
+CREATE TABLE home(allocation INTEGER, location INTEGER, bytes INTEGER, asked_ns INTEGER);
+CREATE TABLE task_bytes(task INTEGER, memory INTEGER, read INTEGER, written INTEGER, source TEXT);
+CREATE TABLE decision(task INTEGER, thread INTEGER, decided_ns INTEGER, released INTEGER, stated INTEGER, location INTEGER,
+  chosen INTEGER, why TEXT);
 CREATE TABLE move(process INTEGER, thread INTEGER, moved_ns INTEGER, what TEXT, why TEXT, count INTEGER,
   location INTEGER, address INTEGER);
 CREATE TABLE edge(task INTEGER, predecessor INTEGER);
@@ -62,6 +73,28 @@ CREATE VIEW moves AS
   SELECT what, why, sum(count) AS count, count(*) AS events, count(DISTINCT thread) AS movers,
     min(moved_ns) AS first_ns, max(moved_ns) AS last_ns
   FROM move GROUP BY 1, 2 ORDER BY 1, 3 DESC;
+-- Bytes that tasks declare, by where they ran and where the bytes are, with the distance between; -1: not known.
+CREATE VIEW locality AS
+  SELECT t.process, t.location, b.memory, d.distance, count(DISTINCT t.id) AS tasks, sum(b.read) AS read,
+    sum(b.written) AS written
+  FROM task_bytes b JOIN task t ON t.id = b.task
+    LEFT JOIN distance d ON d.process = t.process AND d.location = t.location AND d.memory = b.memory
+  GROUP BY 1, 2, 3;
+-- How far a task ran from its bytes: the mean distance (10 is local) of those whose place is known.
+CREATE VIEW task_distance AS
+  SELECT b.task, sum(b.read + b.written) AS bytes,
+    sum((b.read + b.written) * d.distance) * 1.0 / sum(CASE WHEN d.distance IS NULL THEN 0 ELSE b.read + b.written END)
+      AS distance
+  FROM task_bytes b JOIN task t ON t.id = b.task
+    LEFT JOIN distance d ON d.process = t.process AND d.location = t.location AND d.memory = b.memory
+  GROUP BY 1;
+-- What became of each decision: kept (at its maker's place), dealt, stolen (dealt, and begun elsewhere), not begun.
+CREATE VIEW outcome AS
+  SELECT x.task, x.location, x.chosen, t.location AS ran, x.why,
+    CASE WHEN t.begin_ns IS NULL THEN 'not begun' WHEN x.chosen IS NULL THEN
+      CASE WHEN t.location = x.location OR t.location IS NULL THEN 'kept' ELSE 'kept, stolen' END
+      WHEN t.location = x.chosen OR t.location IS NULL THEN 'dealt' ELSE 'dealt, stolen' END AS outcome
+  FROM decision x JOIN task t ON t.id = x.task;
 -- What can be compared with another run: a task's key is the same there.
 CREATE VIEW comparable AS
   SELECT t.key, coalesce(c.name, t.kind) AS construct, t.work_ns FROM task t LEFT JOIN code c ON c.id = t.code

@@ -60,20 +60,52 @@ enum class Kind : std::uint8_t {
   stopped,         // error number: nothing is recorded of this thread from here on
   allocation,      // address, bytes, code, ticks: may have been long before
   moved,           // what | why << 8 | (location + 1) << 16, count, address
+  place,           // location + 1: where the thread is from now on, on a pretended machine
+  decision,        // task, DecisionNote, then (location + 1 | read << 8, written) for each location
+  freed,           // address, ticks
+  home,            // address, bytes, location + 1: of a block, as it is freed or the program ends
+  block,           // address, bytes, code, ticks, source | (distribution + 1) << 8
 };
-inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::moved) + 1;
+inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::block) + 1;
 
 /// Words of a record, the first one included; of those with lists, without the list.
 inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
-                                                2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4};
+                                                2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4,
+                                                2, 3, 3, 4, 6};
 /// Words of a list's item; 0: no list.
-inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5};
+inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0,
+                                                    0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
 /// A list that is longer goes into several records.
 inline constexpr std::size_t kMostItems = 48;
 
 /// Bits of a footprint's range.
 inline constexpr std::uint64_t kRangeRead = 1, kRangeWrite = 2, kRangeInferred = 4, kRangeDecides = 8,
                                kRangeStated = 16;
+
+/// What the policy was asked of a task, in one word.
+struct DecisionNote {
+  bool asked = false;  // else only the bytes are told
+  bool released = false, stated = false;
+  std::int32_t location = -1, chosen = -1;
+  std::uint32_t why = 0;
+
+  std::uint64_t word() const {
+    return std::uint64_t{asked} | std::uint64_t{released} << 1 | std::uint64_t{stated} << 2 | std::uint64_t{why & 0xff} << 8 |
+           std::uint64_t{static_cast<std::uint16_t>(location + 1)} << 16 |
+           std::uint64_t{static_cast<std::uint16_t>(chosen + 1)} << 32;
+  }
+  static DecisionNote of(std::uint64_t word) {
+    return {(word & 1) != 0,
+            (word & 2) != 0,
+            (word & 4) != 0,
+            static_cast<std::int32_t>(word >> 16 & 0xffff) - 1,
+            static_cast<std::int32_t>(word >> 32 & 0xffff) - 1,
+            static_cast<std::uint32_t>(word >> 8 & 0xff)};
+  }
+};
+
+/// Who gave out a block.
+enum class BlockSource : std::uint8_t { allocator, hearth };
 
 /// The clock's low 48 bits are enough: no thread is silent for a day.
 inline constexpr std::uint64_t first_word(Kind kind, std::size_t words, std::uint64_t ticks) {

@@ -53,6 +53,11 @@ class ThreadAssembly {
       case Kind::forked: ++all_.out().processes[all_.process()].forks; break;
       case Kind::allocation: allocation(w); break;
       case Kind::moved: moved(now, w); break;
+      case Kind::place: place_ = static_cast<std::int32_t>(std::min<std::uint64_t>(w[0], kMostPlaces)) - 1; break;
+      case Kind::decision: decision(now, record); break;
+      case Kind::freed: all_.freed(w[0], static_cast<Nanoseconds>(w[1])); break;
+      case Kind::home: home(now, w); break;
+      case Kind::block: block(w); break;
       case Kind::stopped:
       case Kind::none: break;
     }
@@ -88,7 +93,7 @@ class ThreadAssembly {
 
   void leave(Nanoseconds now) {
     account(now);
-    if (current_ != kNone) all_.out().spans.push_back({current_, thread_, cpu_, span_begin_, now});
+    if (current_ != kNone) all_.out().spans.push_back({current_, thread_, cpu_, span_begin_, now, location_of(cpu_)});
     current_ = kNone;
   }
 
@@ -103,7 +108,11 @@ class ThreadAssembly {
     it.begin = now;
     it.thread = thread_;
     it.cpu = cpu;
+    it.location = location_of(cpu);
   }
+
+  /// On a pretended machine only the runtime knows, else the kernel.
+  std::int32_t location_of(std::uint32_t cpu) const { return all_.pretended() ? place_ : all_.location_of_cpu(cpu); }
 
   // ---- tasks
 
@@ -362,8 +371,13 @@ class ThreadAssembly {
   }
 
   void allocation(const std::uint64_t* w) {
-    all_.out().allocations.push_back({all_.process(), thread_, all_.code(code_in(w[2])), w[0], w[1],
-                                      static_cast<Nanoseconds>(w[3])});
+    Allocation& one = all_.out().allocations.emplace_back();
+    one.process = all_.process();
+    one.thread = thread_;
+    one.code = all_.code(code_in(w[2]));
+    one.address = w[0];
+    one.bytes = w[1];
+    one.when = static_cast<Nanoseconds>(w[3]);
   }
 
   void moved(Nanoseconds now, const std::uint64_t* w) {
@@ -372,8 +386,32 @@ class ThreadAssembly {
                                 static_cast<std::int64_t>(w[0] >> 16) - 1, w[2], now});
   }
 
+  void decision(Nanoseconds now, const Record& record) {
+    const Index task = all_.task(record.words[0]);
+    if (!all_.is_task(task)) return;
+    const DecisionNote note = DecisionNote::of(record.words[1]);
+    for (std::size_t i = 0; i < record.items; ++i) {
+      const std::uint64_t* const item = record.words + 2 + 2 * i;
+      all_.out().task_bytes.push_back({task, static_cast<std::int32_t>(item[0] & 0xff) - 1, item[0] >> 8, item[1], note.asked});
+    }
+    if (note.asked)
+      all_.out().decisions.push_back(
+          {task, thread_, now, note.released, note.stated, note.location, note.chosen, note.why});
+  }
+
+  void home(Nanoseconds now, const std::uint64_t* w) {
+    all_.homes.push_back({w[0], {kNone, static_cast<std::int32_t>(std::min<std::uint64_t>(w[2], kMostPlaces)) - 1, w[1], now}});
+  }
+
+  void block(const std::uint64_t* w) {
+    all_.block({w[3], w[0], w[1], code_in(w[2]), w[4]}, thread_);
+  }
+
+  static constexpr std::uint64_t kMostPlaces = 0xffff;
+
   ProcessAssembly& all_;
   Index thread_;
+  std::int32_t place_ = -1;  // on a pretended machine
   std::uint64_t number_ = 0;  // of the present record, from 1
   Index current_ = kNone;
   Index last_made_ = kNone;

@@ -54,7 +54,7 @@ Clock calibrate(const std::vector<ClockPair>& pairs, const std::string& name,
 Marks mark(const Recording& r) {
   return {r.threads.size(), r.tasks.size(), r.regions.size(), r.spans.size(),
           r.waits.size(),   r.loops.size(), r.chunks.size(),  r.allocations.size(),
-          r.moves.size()};
+          r.moves.size(),   r.homes.size(), r.decisions.size()};
 }
 
 void convert_times(Recording& out, const Marks& from, const Clock& clock) {
@@ -80,8 +80,16 @@ void convert_times(Recording& out, const Marks& from, const Clock& clock) {
   both(out.loops, from.loops);
   both(out.chunks, from.chunks);
   for (std::size_t i = from.waits; i < out.waits.size(); ++i) length(out.waits[i].idle);
-  for (std::size_t i = from.allocations; i < out.allocations.size(); ++i) point(out.allocations[i].when);
-  for (std::size_t i = from.moves; i < out.moves.size(); ++i) point(out.moves[i].when);
+  for (std::size_t i = from.allocations; i < out.allocations.size(); ++i) {
+    point(out.allocations[i].when);
+    point(out.allocations[i].freed);
+  }
+  const auto when = [&](auto& all, std::size_t first) {
+    for (std::size_t i = first; i < all.size(); ++i) point(all[i].when);
+  };
+  when(out.moves, from.moves);
+  when(out.homes, from.homes);
+  when(out.decisions, from.decisions);
   for (std::size_t i = from.tasks; i < out.tasks.size(); ++i) {
     Task& task = out.tasks[i];
     point(task.created);

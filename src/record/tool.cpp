@@ -26,6 +26,8 @@
 #include "hearth/omp-tools.h"
 #include "hearth/ompt.h"
 #include "record/allocations.h"
+#include "record/places.h"
+#include "record/tool_thread.h"
 #include "record/writer.h"
 
 namespace hearth::record {
@@ -44,23 +46,6 @@ thread_local constinit Writer* own = nullptr;
 std::uint64_t word_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 // ---- the process
-
-/// Blanks and what is not printable as %xx, so that a line keeps its words.
-struct Escaped {
-  explicit Escaped(const char* from, std::size_t length) {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < length && n + 4 < sizeof text; ++i) {
-      const auto c = static_cast<unsigned char>(from[i]);
-      if (c > ' ' && c != '%' && c < 0x7f)
-        text[n++] = static_cast<char>(c);
-      else
-        n += static_cast<std::size_t>(std::snprintf(text + n, 4, "%%%02x", c));
-    }
-    text[n] = 0;
-  }
-  explicit Escaped(const char* from) : Escaped(from, std::strlen(from)) {}
-  char text[PATH_MAX];
-};
 
 void note_clock() {
   timespec steady{};
@@ -128,6 +113,11 @@ void note_nodes() {
     while (length > 0 && cpus[length - 1] == '\n') --length;
     cpus[length] = 0;
     note("node %d %s", node, cpus[0] == 0 ? "-" : cpus);
+    std::snprintf(path, sizeof path, "/sys/devices/system/node/node%d/distance", node);
+    length = read_file(path, cpus, sizeof cpus - 1);
+    while (length > 0 && (cpus[length - 1] == '\n' || cpus[length - 1] == ' ')) --length;
+    cpus[length] = 0;
+    if (length != 0) note("slit %d %s", node, cpus);
   }
 }
 
@@ -139,7 +129,7 @@ bool note_process() {
     if (command[i] == 0) command[i] = ' ';
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const bool good = note("hearth-recording 2") &&
+  const bool good = note("hearth-recording 3") &&
                     note("process %d %d", static_cast<int>(getpid()), static_cast<int>(getppid())) &&
                     note("runtime %s", Escaped(runtime_name).text) && note("host %s", Escaped(host).text) &&
                     note("command %s", Escaped(command, length).text);
@@ -158,11 +148,11 @@ bool note_process() {
 void on_allocation(const AllocationNote& one) {
   if (recording_stopped()) return;
   if (own != nullptr)
-    own->put(Kind::allocation, ticks(), one.address, one.bytes, code_with(one.code, 0), one.ticks);
+    own->put(Kind::block, ticks(), one.address, one.bytes, code_with(one.code, 0), one.ticks, facts_of(one.address));
   else  // a thread that OpenMP does not know
-    note("allocation %llu %llx %llx %llx", static_cast<unsigned long long>(one.ticks),
+    note("block %llu %llx %llx %llx %llu", static_cast<unsigned long long>(one.ticks),
          static_cast<unsigned long long>(one.address), static_cast<unsigned long long>(one.bytes),
-         static_cast<unsigned long long>(one.code));
+         static_cast<unsigned long long>(one.code), static_cast<unsigned long long>(facts_of(one.address)));
 }
 
 [[gnu::cold, gnu::noinline]] Writer* begin_thread(std::uint64_t type) {
@@ -181,6 +171,7 @@ void on_allocation(const AllocationNote& one) {
     }
   }
   writer->put(Kind::thread_begin, ticks(), type, syscall(SYS_gettid));
+  deliver_frees(on_free);
   deliver_allocations(on_allocation);
   return writer;
 }
@@ -199,13 +190,6 @@ void end_thread() {
   mine->put(Kind::thread_end, ticks());
   if (mine->counts) mine->counters.close();
   mine->close();
-}
-
-/// The number of a task or region, given to it when it is first seen.
-inline std::uint64_t id_of(Writer* mine, ompt_data_t* data) {
-  if (HEARTH_UNLIKELY(data == nullptr)) return 0;
-  if (HEARTH_UNLIKELY(data->value == 0)) data->value = mine->next_id();
-  return data->value;
 }
 
 inline void put_counters(Writer* mine) {
@@ -246,6 +230,7 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
   if (mine == nullptr) return;
   mine->making = false;
   put_counters(mine);
+  note_place(mine);
   const std::uint64_t prior_id = id_of(mine, prior);
   const std::uint64_t next_id = id_of(mine, next);
   const Moment now = moment();
@@ -309,6 +294,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_
   Writer* mine = writer();
   if (mine == nullptr) return;
   put_counters(mine);
+  note_place(mine);
   const Moment now = moment();
   if (endpoint == ompt_scope_end) {
     mine->put(Kind::implicit_end, now.ticks, id_of(mine, task));
@@ -446,6 +432,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
     note("untold 0 task_created");
   auto* const moves = reinterpret_cast<hearth_ompt_set_moved_callback_t>(lookup("hearth_ompt_set_moved_callback"));
   if (moves != nullptr) moves(on_moved);
+  note_machine(lookup);
   pthread_atfork(before_fork, nullptr, in_forked_child);
   set_clock_rate(begin);
   return 1;
@@ -453,6 +440,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
 
 void finalize(ompt_data_t*) {
   if (recording_stopped()) return;
+  note_homes();
   end_thread();
   note_modules();
   note_clock();
@@ -462,6 +450,23 @@ void finalize(ompt_data_t*) {
 ompt_start_tool_result_t result{initialize, finalize, {0}};
 
 }  // namespace
+
+Escaped::Escaped(const char* from, std::size_t length) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < length && n + 4 < sizeof text; ++i) {
+    const auto c = static_cast<unsigned char>(from[i]);
+    if (c > ' ' && c != '%' && c < 0x7f)
+      text[n++] = static_cast<char>(c);
+    else
+      n += static_cast<std::size_t>(std::snprintf(text + n, 4, "%%%02x", c));
+  }
+  text[n] = 0;
+}
+Escaped::Escaped(const char* from) : Escaped(from, std::strlen(from)) {}
+
+Writer* writer_of_thread() { return writer(); }
+Writer* writer_if_any() { return own; }
+
 }  // namespace hearth::record
 
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(

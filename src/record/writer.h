@@ -66,6 +66,7 @@ class Writer {
   // For the tool: what its thread is about.
   bool making = false;            // the runtime is at work on a task that was told of
   std::uint64_t lock_wanted = 0;  // ticks as it asked for a lock
+  int place = -2;                 // on a pretended machine, as told last
   bool counts = false;            // `counters` are open
   Counters counters;
 

@@ -77,7 +77,7 @@ class Finding {
       sim::Region& region = regions_.emplace_back();
       region.name = so_many[block.site] == 1 ? block.site : fmt::format("{} #{}", block.site, ++nth[block.site]);
       region.bytes = block.bytes;
-      region.distributed = block.bytes >= kLeastDistributed;
+      region.distributed = block.of_hearth || block.bytes >= kLeastDistributed;
     }
   }
 

@@ -150,15 +150,16 @@ class Reading {
   void allocations() {
     out_.knows_allocations = true;
     const std::string sql = fmt::format(
-        "SELECT a.address, a.length, a.allocated_ns, coalesce(c.name, 'malloc') FROM allocation a "
+        "SELECT a.address, a.length, a.allocated_ns, coalesce(c.name, 'malloc'), {} FROM allocation a "
         "LEFT JOIN code c ON c.id = a.code WHERE a.process = {} ORDER BY a.allocated_ns, a.id",
-        out_.process);
+        file_.schema() >= RecordingFile::kFirstWithPlaces ? "a.source IS 'hearth'" : "0", out_.process);
     file_.query(sql.c_str(), [&](const Row& row) {
       Allocation one;
       one.begin = static_cast<std::uint64_t>(row.integer(0));
       one.bytes = static_cast<std::uint64_t>(row.integer(1));
       one.when = row.integer(2);
       one.site = row.text(3);
+      one.of_hearth = row.integer(4) != 0;
       if (one.bytes != 0 && one.bytes <= kLongest && one.begin <= UINT64_MAX - one.bytes)
         out_.allocations.push_back(std::move(one));
     });

@@ -34,7 +34,8 @@ struct RecordedRegion {
 struct Allocation {
   std::uint64_t begin = 0, bytes = 0;
   std::int64_t when = 0;
-  std::string site;  // "file:line" or what is known of the call
+  std::string site;         // "file:line" or what is known of the call
+  bool of_hearth = false;  // of omp_alloc() or its kin: distributed whatever its size
 };
 
 /// One range of a footprint.

@@ -53,8 +53,8 @@ std::string RecordingFile::open(const std::string& path) {
   std::string schema;
   if (!query("SELECT value FROM meta WHERE key = 'schema'", [&](const Row& row) { schema = row.text(0); }))
     return wrong_;
-  if (schema != "1" && schema != "2" && schema != "3")
-    return fmt::format("{}: has schema \"{}\"; this hearth reads 1, 2 and 3", path, schema);
+  if (schema.size() != 1 || schema[0] < '1' || schema[0] > '0' + kNewestSchema)
+    return fmt::format("{}: has schema \"{}\"; this hearth reads 1 to {}", path, schema, kNewestSchema);
   schema_ = schema.front() - '0';
   bool whole = true;
   if (!query("PRAGMA quick_check(1)", [&](const Row& row) { whole = row.text(0) == "ok"; })) return wrong_;

@@ -43,7 +43,9 @@ class RecordingFile {
   std::int64_t number(const char* sql);
   std::string text(const char* sql);
   const std::string& wrong() const { return wrong_; }
-  /// 2 has the table "allocation", 3 "move".
+  /// 2 has the table "allocation", 3 "move", 4 where things are: machines, bytes by location,
+  /// decisions, homes.
+  static constexpr int kNewestSchema = 4, kFirstWithPlaces = 4;
   int schema() const { return schema_; }
 
  private:

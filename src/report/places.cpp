@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace hearth::report {
 namespace {
 
@@ -18,9 +20,7 @@ class Reading {
   Reading(RecordingFile& file, std::int64_t count, Places& out) : file_(file), count_(count), out_(out) {}
 
   void run() {
-    out_.told = file_.number(
-                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('task_bytes', 'decision', "
-                    "'distance', 'location', 'machine', 'home', 'first_touch')") == 7;
+    out_.told = tables("'task_bytes', 'decision', 'distance', 'location', 'machine', 'home'") == 6;
     if (!out_.told) return;
     machine();
     distances();
@@ -33,12 +33,18 @@ class Reading {
     bytes();
     decisions();
     places("SELECT allocation, location, sum(bytes) FROM home GROUP BY 1, 2 ORDER BY 1, 2", out_.homes);
+    if (tables("'first_touch'") == 0) return;  // samples of page faults, which not every recorder takes
     places(
         "SELECT allocation, location, count(*) FROM first_touch WHERE allocation IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
         out_.first_touches);
   }
 
  private:
+  /// How many of these tables there are.
+  std::int64_t tables(const char* names) {
+    return file_.number(
+        fmt::format("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ({})", names).c_str());
+  }
   bool is_task(std::int64_t id) const { return id >= 0 && id < count_; }
   bool is_location(std::int64_t id) const { return id >= 0 && id < out_.locations; }
   std::size_t cell(std::int64_t location, std::int64_t memory) const {

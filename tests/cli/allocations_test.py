@@ -91,7 +91,7 @@ class Allocations(unittest.TestCase):
         cls.path = record("blocks", BLOCKS_SOURCE)
 
     def test_they_are_in_the_recording(self):
-        self.assertEqual(ask(self.path, "SELECT value FROM meta WHERE key = 'schema'"), [("3",)])
+        self.assertEqual(ask(self.path, "SELECT value FROM meta WHERE key = 'schema'"), [("4",)])
         named = f"blocks.c:{BLOCKS_LINE}" if shutil.which("addr2line") else "%"
         self.assertEqual(ask(self.path, f"SELECT count(*), count(DISTINCT address) FROM allocation a JOIN code c ON c.id = a.code "
                              f"WHERE length = {KIB * 1024} AND c.name LIKE '{named}'"), [(BLOCKS, BLOCKS)])

@@ -56,7 +56,7 @@ def write_million(template, path):
         spans.append((task, thread, begin, end))
     file.executemany("INSERT INTO task(id, key, process, parent, kind, code, creator, created_ns, creation_ns, thread, cpu, begin_ns, end_ns, "
                      "work_ns, wait_ns, create_ns) VALUES(?,?,0,?,'explicit',?,0,?,100,?,0,?,?,?,0,0)", rows)
-    file.executemany("INSERT INTO span VALUES(?,?,0,?,?)", spans)
+    file.executemany("INSERT INTO span(task, thread, cpu, begin_ns, end_ns) VALUES(?,?,0,?,?)", spans)
     file.commit()
     file.close()
 

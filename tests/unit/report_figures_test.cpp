@@ -70,7 +70,7 @@ constexpr const char* kTwoThreads =
     "(0,1,0,'initial',NULL,0,0,0,100,70,20,10);"
     "INSERT INTO task(id,key,process,parent,kind,code,creator,created_ns,creation_ns,thread,cpu,begin_ns,end_ns,work_ns,wait_ns,"
     "create_ns) VALUES(1,2,0,0,'explicit',0,0,20,5,1,1,30,50,20,0,0),(2,3,0,0,'explicit',1,0,25,5,1,1,50,70,20,0,0);"
-    "INSERT INTO span VALUES(0,0,0,0,100),(1,1,1,30,50),(2,1,1,50,70);"
+    "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(0,0,0,0,100),(1,1,1,30,50),(2,1,1,50,70);"
     "INSERT INTO wait VALUES(0,0,'taskwait',1,60,80,20);"
     "INSERT INTO edge VALUES(2,1);"
     "INSERT INTO footprint VALUES(1,0,4096,64,2,128,'read',0,0,0),(1,1,8192,100,1,100,'write',0,0,0);";
@@ -150,7 +150,7 @@ TEST(ReportFigures, ARecordingWithoutAnythingIsToldAsSuch) {
 
 TEST(ReportFigures, RowsThatCannotBeTrueAreLeftOut) {
   const Recording recording(std::string(kTwoThreads) +
-                            "INSERT INTO span VALUES(99,0,0,0,50),(1,77,0,0,50),(1,1,1,90,80);"
+                            "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(99,0,0,0,50),(1,77,0,0,50),(1,1,1,90,80);"
                             "INSERT INTO edge VALUES(2,12345),(-3,1);"
                             "INSERT INTO wait VALUES(500,900,'barrier',44,0,10,-5);"
                             "INSERT INTO footprint VALUES(1,2,0,9223372036854775807,9223372036854775807,0,'read',0,0,0);");

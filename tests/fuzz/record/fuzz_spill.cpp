@@ -1,7 +1,7 @@
 // Fuzz target: what reads recordings never crashes, whatever a folder's files contain, and what it makes of
 // them is consistent.
 //
-// The first byte says how much of the input is the process's text; the rest are two spill files. So that
+// The first byte says how much, in fours, of the input is the process's text; the rest are two spill files. So that
 // mutations get past the blocks' heads, magic, number and checksum are put right when the second byte asks.
 #include <cstdint>
 #include <cstdio>
@@ -79,6 +79,10 @@ void check(const Recording& r) {
   for (const Edge& edge : r.edges)
     require(edge.task < r.tasks.size() && edge.predecessor < r.tasks.size() && edge.task != edge.predecessor,
             "an edge");
+  for (const TaskBytes& bytes : r.task_bytes) require(bytes.task < r.tasks.size(), "bytes of a task");
+  for (const Decision& decision : r.decisions)
+    require(decision.task < r.tasks.size() && decision.thread < r.threads.size(), "a decision");
+  for (const Home& home : r.homes) require(home.allocation < r.allocations.size(), "a home");
 }
 
 }  // namespace
@@ -98,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const auto* text = reinterpret_cast<const char*>(data) + 3;
   size -= 3;
-  const std::size_t of_text = std::min<std::size_t>(data[0], size);
+  const std::size_t of_text = std::min(std::size_t{data[0]} * 4, size);
   const std::size_t half = (size - of_text) / 2 / 8 * 8;
   const std::string head = (data[1] & 4) != 0 ? "" : "hearth-recording 1\n";
   std::vector<char> process(head.begin(), head.end());

@@ -5,7 +5,8 @@ import struct
 import sys
 
 KINDS = ("none thread_begin thread_end task_create task_created task_switch dependences footprint implicit_begin implicit_end "
-         "region_begin region_end wait_begin wait_end work_begin work_end chunk lock_wait counters forked stopped").split()
+         "region_begin region_end wait_begin wait_end work_begin work_end chunk lock_wait counters forked stopped "
+         "allocation moved place decision freed home block").split()
 
 
 class Thread:
@@ -45,6 +46,13 @@ def recording():
     first.put("implicit_end", implicit)
     first.put("region_end", region)
     first.put("forked")
+    first.put("allocation", 0x1000, 4096, 0x401050, 900)
+    first.put("moved", 2 | 1 << 8 | 1 << 16, 1, 0x1000)
+    first.put("place", 2)
+    first.put("decision", task, 1 | 1 << 16, 1 | 64 << 8, 64, 2 | 64 << 8, 0)
+    first.put("home", 0x1000, 4096, 1)
+    first.put("freed", 0x1000, first.now)
+    first.put("block", 0x8000, 8192, 0x401060, first.now, 1 | 6 << 8)
     first.put("thread_end")
     second.put("thread_begin", 2, 78)
     second.put("implicit_begin", region, worker, 2 | 1 << 32, 2)
@@ -58,11 +66,14 @@ def recording():
 
 
 TEXT = (b"process 1 2\nruntime x\nclock 1000 1000 5\nnode 0 0-1\nmodule 400000 400000 500000 /a%20b\nuntold 0 footprint\n"
+        b"slit 0 10\nmachine 1 model node slit locality m\nlocation 0 1 4096 0-1\nlocation 1 0 0 -\ndistances 0 10 20\n"
+        b"latencies 0 800 0\nwhy 1 dealt\ndistribution 5 blocked\nblock 900 9000 1000 401060 6\nfreed 950 9000\n"
         b"thread 0 1\nclock 90001000 30001000 6\nend\n")
+TEXT += b"\n" * (-len(TEXT) % 4)
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 spills = recording()
 size = max(map(len, spills))
 body = b"".join(spill.ljust(size, b"\0") for spill in spills)
 for flags in (1, 3):
-    (folder / f"whole{flags}").write_bytes(bytes([len(TEXT), flags, 0]) + TEXT + body)
+    (folder / f"whole{flags}").write_bytes(bytes([len(TEXT) // 4, flags, 0]) + TEXT + body)
