@@ -206,6 +206,15 @@ bool Areas::find(std::uint64_t address, Area& area) const {
   return false;
 }
 
+bool Areas::find_settled(std::uint64_t address, Area& area) const {
+  if (find(address, area)) return true;
+  if (index.find(address) == 0) return false;
+  // A writer has lost its processor in the middle of a change.
+  AreasGuard guard;
+  const Slots number = index.find(address);
+  return number != 0 && read(number, area);
+}
+
 bool Areas::get(AreaId id, Area& area) const {
   const auto number = static_cast<Slots>(id);
   return number != 0 && number < used.load(kRelaxed) && read(number, area) && area.id == id;

@@ -59,8 +59,10 @@ class Areas {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 20;
 
-  /// The area that holds the address.
+  /// The area that holds the address. False also where a writer of it has stopped in the middle of a change.
   bool find(std::uint64_t address, Area& area) const;
+  /// The same, and waits for such a writer: for calls of the program, not for signal handlers.
+  bool find_settled(std::uint64_t address, Area& area) const;
   bool get(AreaId id, Area& area) const;
 
   /// `range`: whole pages, all of them in no area yet. already: just this is an area, whose id comes back.

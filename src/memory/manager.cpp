@@ -116,7 +116,7 @@ void manager_free(void* block) {
     managed_release(block);
     return;
   }
-  if (is_managed(block) || !areas.find(address_of(block), area) || area.kind != AreaKind::allocated ||
+  if (is_managed(block) || !areas.find_settled(address_of(block), area) || area.kind != AreaKind::allocated ||
       area.range.begin != address_of(block))
     fatal("hearth_mem_free(%p): not a block of hearth_mem_alloc(), or freed before.", block);
   char* const room = static_cast<char*>(block) - kPage;
@@ -148,7 +148,7 @@ int manager_register(ByteRange range) {
 
 int manager_unregister(std::uint64_t address) {
   Area area;
-  if (areas.find(address, area)) open_marks(area.range);
+  if (areas.find_settled(address, area)) open_marks(area.range);
   return error_of(areas.remove(address, AreaKind::registered));
 }
 
@@ -226,7 +226,7 @@ int manager_migrate(ByteRange range, Location to) {
 
 int manager_distribute(std::uint64_t address, const Location* at, int n) {
   Area area;
-  if (at == nullptr || n < 1 || !areas.find(address, area)) return EINVAL;
+  if (at == nullptr || n < 1 || !areas.find_settled(address, area)) return EINVAL;
   if (!std::all_of(at, at + n, is_location)) return EINVAL;
   if (!memory_homes().several()) return EALREADY;
   open_marks(area.range);

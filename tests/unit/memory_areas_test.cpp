@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "memory/page_index.h"
+#include "topology/allowance.h"
 #include "topology/current.h"
 
 namespace hearth::memory {
@@ -210,6 +211,28 @@ TEST_F(AreasTest, ReadersSeeWholeAreasBesideAWriter) {
   }
   stop.store(true, std::memory_order_relaxed);
   reader.join();
+}
+
+// On one processor a writer is often stopped in the middle of a change, for longer than a reader tries.
+TEST_F(AreasTest, AnAreaIsFoundWhileAStoppedWriterChangesIt) {
+  add(pages(0, 8), 1);
+  const topology::CpuMask before = topology::current_affinity();
+  topology::CpuMask one;
+  one.set(before.first());
+  ASSERT_TRUE(topology::set_affinity(0, one));  // threads made from here on, too
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (Location home = 0; !stop.load(std::memory_order_relaxed); home = 1 - home) areas.set_home(pages(0, 8), home);
+  });
+  int missed = 0;
+  for (int i = 0; i < 3'000'000; ++i) {
+    Area area;
+    missed += !areas.find_settled(kBase, area);
+  }
+  stop.store(true, std::memory_order_relaxed);
+  writer.join();
+  EXPECT_TRUE(topology::set_affinity(0, before));
+  EXPECT_EQ(missed, 0);
 }
 
 TEST_F(AreasTest, AForkChildGoesOn) {

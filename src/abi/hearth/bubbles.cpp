@@ -22,7 +22,7 @@ bool is_access(int access) { return access >= 1 && access <= 3; }
 // Size 0: the area that holds the address.
 ByteRange bytes_at(void* address, std::size_t size) {
   hearth::memory::Area area;
-  if (size != 0 || !hearth::memory::areas.find(reinterpret_cast<std::uintptr_t>(address), area))
+  if (size != 0 || !hearth::memory::areas.find_settled(reinterpret_cast<std::uintptr_t>(address), area))
     return ByteRange::of(address, size);
   return area.range;
 }

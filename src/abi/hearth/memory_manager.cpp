@@ -26,7 +26,7 @@ ByteRange range_of(const void* address, std::size_t size) {
   rt::initialize();
   memory::Area area;
   if (size != 0) return ByteRange::of(address, size);
-  return memory::areas.find(address_of(address), area) ? area.range : ByteRange{};
+  return memory::areas.find_settled(address_of(address), area) ? area.range : ByteRange{};
 }
 
 int answer(int error) {
