@@ -122,6 +122,10 @@ void SilentConstruct::drop() {
   state_.store(State::dropped, kRelaxed);
 }
 
+bool SilentConstruct::tells_tasks_apart(std::size_t count) const {
+  return std::any_of(words, words + count, [](const ArgumentWord& word) { return word.varies(); });
+}
+
 void SilentConstruct::Homes::add(Location where) {
   if (where < 0) return;
   policy::add(told, 1);

@@ -44,7 +44,7 @@ class ArgumentWord {
   /// The tasks have addresses there, and different ones: what is the same for all tells nothing of one.
   bool is_sign() const { return is_address() && varies(); }
   bool is_address() const { return get(addresses_) >= tuning::kTellingWords && get(others_) == 0; }
-  bool varies() const { return often(get(changes_)); }
+  bool varies() const { return get(seen_) != 0 && often(get(changes_)); }
   /// What of the value tells the task from others that are to count as different: an address as a whole; of numbers the halves
   /// that differ from task to task, since two of 32 bits may share a word. What changes now and then counts rounds, or is
   /// what lay in memory before.
@@ -136,6 +136,9 @@ class SilentConstruct {
   bool watched(const Seen& seen);
   /// Following has brought nothing.
   void drop();
+  /// Some of the first `count` words change from task to task. Where none does, where the last task ran tells nothing of the
+  /// next one.
+  bool tells_tasks_apart(std::size_t count) const;
 
   ArgumentWord words[kWords];
 

@@ -45,6 +45,18 @@ TEST(ArgumentWord, AsksOfFewWhetherTheyAreMapped) {
   EXPECT_EQ(asked, static_cast<int>(tuning::kTellingWords));
 }
 
+TEST(SilentConstruct, TasksWithTheSameArgumentsAreNotToldApart) {
+  SilentConstruct construct;
+  EXPECT_FALSE(construct.tells_tasks_apart(SilentConstruct::kWords)) << "nothing was seen";
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    construct.words[0].saw(kArray, mapped);
+    construct.words[1].saw(i % 16, unmapped);
+  }
+  EXPECT_FALSE(construct.tells_tasks_apart(0));
+  EXPECT_FALSE(construct.tells_tasks_apart(1));
+  EXPECT_TRUE(construct.tells_tasks_apart(2));
+}
+
 TEST(ArgumentWord, FindsTheLengthOfBlocksThatComeInAnyOrder) {
   ArgumentWord word;
   for (std::uint64_t i = 0; i < 64; ++i) word.saw(kArray + i * 23 % 64 * kBlock, mapped);

@@ -118,6 +118,28 @@ TEST(Silent, TasksOfWhichNothingRepeatsAreLeftAlone) {
   EXPECT_EQ(counts.with_footprint, 0);
 }
 
+// How many watched tasks are expected where one with the same arguments has run.
+template <int kConstruct>
+int expected_where_another_ran(int kinds) {
+  int expected = 0;
+  run_region(4, [&](Thread* self) {
+    if (self->tid != 0) return;
+    for (int i = 0; i < 40; ++i) {
+      Task* task = new_silent_task<kConstruct>(self, {nullptr, static_cast<std::uint64_t>(i % kinds)});
+      silent::consider(self, task);
+      expected += task->is(kTaskWatched) && task->footprint->ran != placement::kUnknown;
+      adopt(self, task);
+      run_task(self, task);
+    }
+  });
+  return expected;
+}
+
+TEST(Silent, WhereTheLastOneRanTellsNothingOfTasksThatAreAllTheSame) {
+  EXPECT_GT(expected_where_another_ran<5>(4), 0);
+  EXPECT_EQ(expected_where_another_ran<6>(1), 0);
+}
+
 TEST(Silent, AllOfItCanBeSwitchedOff) {
   const Array array;
   process.infers = false;

@@ -145,6 +145,7 @@ void watch(Thread* self, Entry& entry, Task* task, const Words& words) {
     resolve(*noted, need);
     task->data_home = most_of(need.read);
   }
+  if (!construct.tells_tasks_apart(words.count)) return;
   if (const RunMemory* const runs = runs_of(entry)) noted->ran = runs->where(noted->signature);
 }
 
