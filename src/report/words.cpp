@@ -32,9 +32,13 @@ std::string share_text(double share) {
 }
 
 std::string count_text(std::int64_t count) {
-  std::string text = fmt::format("{}", count);
+  const std::string digits = fmt::format("{}", count);
   const std::size_t sign = count < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > sign + 3;) text.insert(at -= 3, ",");
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    if (at > sign && (digits.size() - at) % 3 == 0) text += ',';
+    text += digits[at];
+  }
   return text;
 }
 
