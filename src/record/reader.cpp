@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/parse.h"
+#include "record/short_forms.h"
 
 namespace hearth::record {
 namespace {
@@ -79,6 +80,7 @@ class SpillReader {
     if (summary_.clock.size() == 2) summary_.clock.pop_back();
     summary_.clock.push_back({head.ticks, head.nanoseconds});
     std::uint64_t now = head.ticks;
+    forms_.begin_block();
     for (std::size_t at = 0; at < room && words[at] != 0;) {
       const std::size_t size = whole_record(words[at], room - at);
       if (size == 0) {
@@ -97,6 +99,11 @@ class SpillReader {
       record.words = words + at + 1;
       const unsigned item = kind < sizeof kItemWords ? kItemWords[kind] : 0;
       record.items = item == 0 ? 0 : (size - kWords[kind]) / item;
+      if (!forms_.expand(record.kind, record.words, record.items)) {
+        ++summary_.damaged_blocks;
+        complain(number, "what stands at word " + std::to_string(at) + " goes on with nothing; the rest is left out");
+        break;
+      }
       if (record.kind == Kind::thread_end) summary_.ended = true;
       if (record.kind == Kind::stopped) summary_.stopped = true;
       ++summary_.records;
@@ -108,6 +115,7 @@ class SpillReader {
   const std::string& name_;
   const std::function<void(const Record&)>& visit_;
   std::vector<Problem>& problems_;
+  ShortForms forms_;
   SpillSummary summary_;
 };
 
@@ -314,7 +322,7 @@ ProcessText read_process(std::istream& in, const std::string& name, std::vector<
   std::size_t number = 0;
   while (std::getline(in, line)) {
     ++number;
-    if (number == 1 && line.size() == 18 && line.starts_with("hearth-recording ") && line[17] >= '1' && line[17] <= '3') continue;
+    if (number == 1 && line.size() == 18 && line.starts_with("hearth-recording ") && line[17] >= '1' && line[17] <= '4') continue;
     if (number == 1) {
       problems.push_back({name + ", line 1", "this is no recording of this version"});
       return out;

@@ -65,16 +65,23 @@ enum class Kind : std::uint8_t {
   freed,           // address, ticks
   home,            // address, bytes, location + 1: of a block, as it is freed or the program ends
   block,           // address, bytes, code, ticks, source | (distribution + 1) << 8
+  // Short forms, which lean on what the block has said before. Programs make tasks by the million from one place, and what
+  // is written costs time: the reader makes the long forms of them (short_forms.h).
+  create_again,    // -: a task_create like the block's last one, of the next number
+  switch_on,       // next + status: from what the block's last switch went to, on the same processor
+  switch_back,     // -: that is complete, and its thread goes back to what it left for it
+  dependences_of_last,  // address + type for each: of the block's last created task
+  footprint_of_last,    // (begin + bits, length) for each: the same, without rows
 };
-inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::block) + 1;
+inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::footprint_of_last) + 1;
 
 /// Words of a record, the first one included; of those with lists, without the list.
 inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
                                                 2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4,
-                                                2, 3, 3, 4, 6};
+                                                2, 3, 3, 4, 6, 1, 2, 1, 1, 1};
 /// Words of a list's item; 0: no list.
-inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0,
-                                                    0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
+inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                                    0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 2};
 /// A list that is longer goes into several records.
 inline constexpr std::size_t kMostItems = 48;
 
@@ -134,6 +141,14 @@ inline constexpr std::uint64_t id_in(std::uint64_t word) {
   return word & ((std::uint64_t{1} << kIdBits) - 1);
 }
 inline constexpr unsigned note_in(std::uint64_t word) { return static_cast<unsigned>(word >> kIdBits); }
+/// An address of data with 8 bits beside it, if it leaves room for them.
+inline constexpr unsigned kDataBits = 56;
+inline constexpr bool leaves_room(std::uint64_t address) { return address >> kDataBits == 0; }
+inline constexpr std::uint64_t data_with(std::uint64_t address, std::uint64_t note) {
+  return address | note << kDataBits;
+}
+inline constexpr std::uint64_t data_in(std::uint64_t word) { return word & ((std::uint64_t{1} << kDataBits) - 1); }
+inline constexpr std::uint64_t data_note_in(std::uint64_t word) { return word >> kDataBits; }
 inline constexpr std::uint64_t code_with(std::uint64_t code, unsigned note) {
   return (code & ((std::uint64_t{1} << kCodeBits) - 1)) | std::uint64_t{note} << kCodeBits;
 }

@@ -58,6 +58,11 @@ class ThreadAssembly {
       case Kind::freed: all_.freed(w[0], static_cast<Nanoseconds>(w[1])); break;
       case Kind::home: home(now, w); break;
       case Kind::block: block(w); break;
+      case Kind::create_again:  // the reader gives long forms only
+      case Kind::switch_on:
+      case Kind::switch_back:
+      case Kind::dependences_of_last:
+      case Kind::footprint_of_last:
       case Kind::stopped:
       case Kind::none: break;
     }

@@ -129,7 +129,7 @@ bool note_process() {
     if (command[i] == 0) command[i] = ' ';
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const bool good = note("hearth-recording 3") &&
+  const bool good = note("hearth-recording 4") &&
                     note("process %d %d", static_cast<int>(getpid()), static_cast<int>(getppid())) &&
                     note("runtime %s", Escaped(runtime_name).text) && note("host %s", Escaped(host).text) &&
                     note("command %s", Escaped(command, length).text);
@@ -213,9 +213,17 @@ void on_task_create(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* task,
   if (mine == nullptr) return;
   const std::uint64_t parent_id = id_of(mine, parent);
   const std::uint64_t id = task->value = mine->next_id();
-  mine->put(Kind::task_create, ticks(), parent_id, id,
-            code_with(word_of(code), pack_flags(static_cast<unsigned>(flags))));
   mine->making = true;
+  const std::uint64_t code_word = code_with(word_of(code), pack_flags(static_cast<unsigned>(flags)));
+  constexpr std::size_t kLong = kWords[static_cast<unsigned>(Kind::task_create)];
+  if (mine->room(kLong) == nullptr) return;
+  Writer::Said& said = mine->said;
+  const bool again = said.task + 1 == id && said.parent == parent_id && said.code == code_word;
+  said.task = id;
+  if (again) return mine->put(Kind::create_again, ticks());
+  said.parent = parent_id;
+  said.code = code_word;
+  mine->put(Kind::task_create, ticks(), parent_id, id, code_word);
 }
 
 void on_return() {
@@ -233,9 +241,56 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
   note_place(mine);
   const std::uint64_t prior_id = id_of(mine, prior);
   const std::uint64_t next_id = id_of(mine, next);
+  constexpr std::size_t kLong = kWords[static_cast<unsigned>(Kind::task_switch)];
+  if (mine->room(kLong) == nullptr) return;
   const Moment now = moment();
+  Writer::Said& said = mine->said;
+  const bool on = said.entered == prior_id && prior_id != 0 && said.cpu == now.cpu;
+  const bool back = on && said.left == next_id && status == ompt_task_complete;
+  said.left = prior_id;
+  said.entered = next_id;
+  said.cpu = now.cpu;
+  if (back) return mine->put(Kind::switch_back, now.ticks);
+  if (on) return mine->put(Kind::switch_on, now.ticks, with_note(next_id, status));
   mine->put(Kind::task_switch, now.ticks, with_note(prior_id, switch_low(status, now.cpu)),
             with_note(next_id, switch_high(now.cpu)));
+}
+
+// False: they need the long form.
+bool put_dependences_of_last(Writer* mine, std::uint64_t id, const ompt_dependence_t* list, std::size_t count) {
+  if (count > kMostItems) return false;
+  std::uint64_t* const record = mine->room(1 + count);
+  if (record == nullptr) return true;
+  if (mine->said.task != id) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t address = word_of(list[i].variable.ptr);
+    if (!leaves_room(address)) return false;
+    record[1 + i] = data_with(address, list[i].dependence_type);
+  }
+  mine->publish(Kind::dependences_of_last, 1 + count, ticks());
+  return true;
+}
+
+std::uint64_t bits_of(const hearth_ompt_range_t& range) {
+  return static_cast<std::uint64_t>(range.access) | (range.inferred != 0 ? kRangeInferred : 0) |
+         (range.decides != 0 ? kRangeDecides : 0) | (range.stated != 0 ? kRangeStated : 0);
+}
+
+// The same.
+bool put_footprint_of_last(Writer* mine, std::uint64_t id, const hearth_ompt_range_t* ranges, std::size_t count) {
+  if (count > kMostItems) return false;
+  std::uint64_t* const record = mine->room(1 + 2 * count);
+  if (record == nullptr) return true;
+  if (mine->said.task != id) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const hearth_ompt_range_t& range = ranges[i];
+    const std::uint64_t begin = word_of(range.begin);
+    if (range.rows != 1 || range.pitch != 0 || !leaves_room(begin)) return false;
+    record[1 + 2 * i] = data_with(begin, bits_of(range));
+    record[2 + 2 * i] = range.length;
+  }
+  mine->publish(Kind::footprint_of_last, 1 + 2 * count, ticks());
+  return true;
 }
 
 void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
@@ -246,6 +301,7 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count)
       list[0].dependence_type == ompt_dependence_type_sink)
     return;
   const std::uint64_t id = id_of(mine, task);
+  if (put_dependences_of_last(mine, id, list, static_cast<std::size_t>(count))) return;
   const std::uint64_t now = ticks();
   for (std::size_t done = 0; done < static_cast<std::size_t>(count);) {
     const std::size_t left = static_cast<std::size_t>(count) - done;
@@ -267,6 +323,7 @@ void on_footprint(ompt_data_t* task, const hearth_ompt_range_t* ranges, std::siz
   Writer* mine = writer();
   if (mine == nullptr) return;
   const std::uint64_t id = id_of(mine, task);
+  if (put_footprint_of_last(mine, id, ranges, count)) return;
   const std::uint64_t now = ticks();
   for (std::size_t done = 0; done < count;) {
     const std::size_t items = count - done < kMostItems ? count - done : kMostItems;
@@ -281,8 +338,7 @@ void on_footprint(ompt_data_t* task, const hearth_ompt_range_t* ranges, std::siz
       at[1] = range.length;
       at[2] = range.rows;
       at[3] = range.pitch;
-      at[4] = static_cast<std::uint64_t>(range.access) | (range.inferred != 0 ? kRangeInferred : 0) |
-              (range.decides != 0 ? kRangeDecides : 0) | (range.stated != 0 ? kRangeStated : 0);
+      at[4] = bits_of(range);
     }
     mine->publish(Kind::footprint, words, now);
     done += items;

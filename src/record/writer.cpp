@@ -246,6 +246,7 @@ void Writer::open_block() {
   head->ticks = ticks();
   head->nanoseconds = nanoseconds();
   __atomic_store_n(&head->magic, kBlockMagic, __ATOMIC_RELEASE);  // last: release as in publish()
+  said = Said();
   next_ = reinterpret_cast<std::uint64_t*>(head + 1);
   end_ = reinterpret_cast<std::uint64_t*>(head) + kBlock / sizeof(std::uint64_t) - kReserved;
 }

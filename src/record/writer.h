@@ -63,6 +63,14 @@ class Writer {
     publish(kind, 1 + sizeof...(words), ticks);
   }
 
+  /// What the present block has said last, which short forms of records lean on; zeros as it begins.
+  struct Said {
+    std::uint64_t parent = 0, task = 0, code = 0;  // of the last task_create
+    std::uint64_t left = 0, entered = 0;           // by the last switch
+    std::uint32_t cpu = 0;
+  };
+  Said said;  // look only after room(), which may begin a block
+
   // For the tool: what its thread is about.
   bool making = false;            // the runtime is at work on a task that was told of
   std::uint64_t lock_wanted = 0;  // ticks as it asked for a lock

@@ -138,6 +138,78 @@ TEST(RecordReader, RecordsOfWrongLengthAreNone) {
   }
 }
 
+using Words = std::vector<std::uint64_t>;
+
+/// The records as their readers see them, kind first.
+std::vector<Words> long_forms(const std::string& bytes, std::vector<Problem>& problems) {
+  std::vector<Words> all;
+  std::istringstream in(bytes);
+  read_spill(
+      in, "file",
+      [&](const Record& record) {
+        const auto kind = static_cast<std::size_t>(record.kind);
+        const std::size_t count = kWords[kind] - 1u + record.items * kItemWords[kind];
+        all.emplace_back(record.words, record.words + count).insert(all.back().begin(), kind);
+      },
+      problems);
+  return all;
+}
+
+constexpr std::uint64_t number(Kind kind) { return static_cast<std::uint64_t>(kind); }
+
+TEST(RecordReader, ShortFormsAreMadeLong) {
+  const std::uint64_t outer = first_id(0) + 1, task = first_id(0) + 7, code = code_with(0x401000, 5);
+  const unsigned cpu = 300, status_switch = 7, status_complete = 1;
+  Spill spill;
+  spill.open_block();
+  spill.put(Kind::task_create, {outer, task, code});
+  spill.put(Kind::create_again);
+  spill.put(Kind::dependences_of_last, {data_with(0x7fff12345678, 3), data_with(0x10, 34)});
+  spill.put(Kind::footprint_of_last, {data_with(0x7fff12345678, kRangeRead | kRangeStated), 4096});
+  spill.put(Kind::task_switch, {with_note(5, switch_low(status_complete, cpu)), with_note(outer, switch_high(cpu))});
+  spill.put(Kind::switch_on, {with_note(task, status_switch)});
+  spill.put(Kind::switch_back);
+  spill.put(Kind::switch_on, {with_note(task + 1, status_switch)});
+  spill.seal();
+  std::vector<Problem> problems;
+  const auto low = [&](std::uint64_t id, unsigned status) { return with_note(id, switch_low(status, cpu)); };
+  const auto high = [&](std::uint64_t id) { return with_note(id, switch_high(cpu)); };
+  const std::vector<Words> expected = {
+      {number(Kind::task_create), outer, task, code},
+      {number(Kind::task_create), outer, task + 1, code},
+      {number(Kind::dependences), task + 1, 0x7fff12345678, 3, 0x10, 34},
+      {number(Kind::footprint), task + 1, 0x7fff12345678, 4096, 1, 0, kRangeRead | kRangeStated},
+      {number(Kind::task_switch), low(5, status_complete), high(outer)},
+      {number(Kind::task_switch), low(outer, status_switch), high(task)},
+      {number(Kind::task_switch), low(task, status_complete), high(outer)},
+      {number(Kind::task_switch), low(outer, status_switch), high(task + 1)}};
+  EXPECT_EQ(long_forms(spill.bytes(), problems), expected);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(RecordReader, ShortFormsThatGoOnWithNothingAreDamage) {
+  const std::pair<Kind, Words> kShort[] = {{Kind::create_again, {}},
+                                           {Kind::switch_on, {9}},
+                                           {Kind::switch_back, {}},
+                                           {Kind::dependences_of_last, {1}},
+                                           {Kind::footprint_of_last, {1, 2}}};
+  for (const auto& [kind, words] : kShort) {
+    Spill spill;  // what another block has said does not count
+    spill.open_block();
+    spill.put(Kind::task_create, {1, 2, 3});
+    spill.put(Kind::task_switch, {1, 2});
+    spill.put(kind, words);
+    spill.seal();
+    EXPECT_TRUE(read(spill.bytes()).problems.empty()) << number(kind);
+    spill.open_block();
+    spill.put(kind, words);
+    spill.seal();
+    const Read some = read(spill.bytes());
+    EXPECT_EQ(some.records.size(), 3u) << number(kind);
+    EXPECT_EQ(some.summary.damaged_blocks, 1u) << number(kind);
+  }
+}
+
 TEST(RecordReader, TimesGoOnWhereTheirBitsEnd) {
   Spill spill;
   spill.open_block();

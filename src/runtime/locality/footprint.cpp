@@ -12,7 +12,10 @@
 #include "runtime/bubbles/announced.h"
 #include "runtime/locality/length_guess.h"
 #include "runtime/locality/probe_word.h"
+#include "runtime/tools/check.h"
 #include "runtime/tools/events.h"
+#include "runtime/tools/explain.h"
+#include "runtime/tools/told_bytes.h"
 
 namespace hearth::rt {
 namespace {
@@ -20,6 +23,13 @@ namespace {
 using memory::kPage;
 using placement::ByteRange;
 using placement::Shares;
+
+// By those who want to know of it what nobody has told them when the policy has answered.
+bool is_watched(const Footprint& footprint) {
+  if (!events::active()) return false;
+  return check::on || explain::on ||
+         (told_bytes::wanted() && !footprint.told && memory::memory_homes().locations > 1);
+}
 
 // The paper's footprints count what is read and what is written; out, inout and the others of that kind
 // cannot be told apart once they are dependences, and what is rewritten is mostly read, too.
@@ -305,9 +315,13 @@ void fetch_announced(Thread* self, const Footprint& footprint) {
 void drop_decided_footprint(Task* task) {
   // Announcements that come later are for tasks that are made later.
   const Footprint& footprint = *task->footprint;
-  const bool needed = footprint.untouched || footprint.sign == policy::Sign::runs || events::active() || memory::sites::on ||
-                      memory::areas.any_announced();
+  const bool needed = footprint.untouched || footprint.sign == policy::Sign::runs || is_watched(footprint) ||
+                      memory::sites::on || memory::areas.any_announced();
   if (HEARTH_LIKELY(!needed)) drop_footprint(task);
+}
+
+void drop_told_footprint(Thread* self, Task* task) {
+  if (self->team->locality == nullptr && task->is(kTaskFootprint)) drop_decided_footprint(task);
 }
 
 void drop_footprint(Task* task) {

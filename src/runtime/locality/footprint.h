@@ -86,6 +86,8 @@ void resolve(Footprint& footprint, placement::Need& need);
 /// It is decided where the task should run, which is not published yet. Its footprint goes, if nobody needs it any more: so
 /// it is memory of the thread that has made it, as a rule, and whoever runs the task touches a line less for each range.
 void drop_decided_footprint(Task* task);
+/// A tool has heard of the footprint, if there is one: it goes as well, where nobody deals by it.
+void drop_told_footprint(Thread* self, Task* task);
 /// The task has run, here, and its footprint, or what was noted of it, is not needed any more.
 void drop_footprint(Task* task);
 

@@ -1,6 +1,7 @@
 #include "runtime/task/create.h"
 
 #include "base/assert.h"
+#include "runtime/locality/footprint.h"
 #include "runtime/task/ready.h"
 #include "runtime/task/wait.h"
 #include "runtime/tools/decisions.h"
@@ -23,7 +24,9 @@ constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a
   if (task->is(kTaskIncluded) || (runs_at_once_always(self) && !is_deferred_alone(self, task)))
     type |= ompt_task_undeferred;
   events::task_create(self, task, type, task->is(kTaskNamesDepend));
-  if (task->is(kTaskFootprint)) events::footprint(task);
+  if (!task->is(kTaskFootprint)) return;
+  events::footprint(task);
+  if (!task->is(kTaskNamesDepend)) drop_told_footprint(self, task);
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ void spawn_with_dependences(Thread* self, Task* task, const Dependence* list, st
     const bool stated = task->is(kTaskFootprint);
     take_footprint_from(self, task, list, count);
     if (events::active() && !stated && task->is(kTaskFootprint)) events::footprint(task);
+    drop_told_footprint(self, task);
   }
   if (table == nullptr) {
     // Alone in the team, every task that an earlier one could wait for has run, unless it waits for an event or
