@@ -22,7 +22,7 @@ class FolderAssembly {
 
   Recording run() {
     for (const ProcessFiles& files : files_)
-      for (const auto& spill : files.spills) all_ += size_of(spill.second);
+      for (const ThreadFiles& thread : files.threads) all_ += size_of(thread.spill);
     struct Opened {
       const ProcessFiles* files;
       Process process;
@@ -31,7 +31,7 @@ class FolderAssembly {
     for (const ProcessFiles& files : files_) {
       Opened one{&files, {}};
       one.process.name =
-          files.text.empty() ? files.spills.front().second.filename().string() : files.text.stem().string();
+          files.text.empty() ? files.threads.front().any().filename().string() : files.text.stem().string();
       if (files.text.empty()) {
         problem(
             one.process.name,
@@ -77,16 +77,16 @@ class FolderAssembly {
   void read(const ProcessFiles& files) {
     const auto process = static_cast<Index>(out_.processes.size() - 1);
     ProcessAssembly assembly(out_, process);
-    for (const auto& [thread, path] : files.spills)
-      if (thread < kMostThreads) assembly.numbers.add_thread(thread, size_of(path) / sizeof(std::uint64_t));
+    for (const ThreadFiles& of : files.threads)
+      if (of.thread < kMostThreads)
+        assembly.numbers.add_thread(of.thread, (size_of(of.spill) + size_of(of.open)) / sizeof(std::uint64_t));
     const Marks from = mark(out_);
     std::vector<ClockPair> clock = out_.processes[process].text.clock;
-    for (const auto& [thread, path] : files.spills) {
-      if (thread >= kMostThreads) {
-        problem(path.filename().string(), "no process has so many threads; it is left out");
-        continue;
-      }
-      read(assembly, thread, path, clock);
+    for (const ThreadFiles& of : files.threads) {
+      if (of.thread >= kMostThreads)
+        problem(of.any().filename().string(), "no process has so many threads; it is left out");
+      else
+        read(assembly, of, clock);
     }
     for (const AllocationText& one : out_.processes[process].text.allocations)
       out_.allocations.push_back({.process = process,
@@ -108,15 +108,14 @@ class FolderAssembly {
     cut_at_regions_end(out_, from);
   }
 
-  void read(ProcessAssembly& assembly, std::uint32_t thread, const std::filesystem::path& path,
-            std::vector<ClockPair>& clock) {
-    const std::string name = path.filename().string();
+  void read(ProcessAssembly& assembly, const ThreadFiles& of, std::vector<ClockPair>& clock) {
+    const std::string name = of.any().filename().string();
     const auto index = static_cast<Index>(out_.threads.size());
     Thread& it = out_.threads.emplace_back();
     it.process = assembly.process();
-    it.number = thread;
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return problem(name, "cannot be opened");
+    it.number = of.thread;
+    std::ifstream in(of.spill, std::ios::binary), open(of.open, std::ios::binary);
+    if ((!in && !of.spill.empty()) || (!open && !of.open.empty())) return problem(name, "cannot be opened");
     std::uint64_t since = 0;
     SpillSummary summary;
     assemble_thread(assembly, index, [&](const std::function<void(const Record&)>& take) {
@@ -125,13 +124,13 @@ class FolderAssembly {
         if (++since % 65536 == 0)
           progress_(done_ + static_cast<std::uint64_t>(std::max<std::streamoff>(in.tellg(), 0)), all_);
       };
-      summary = read_spill(in, name, visit, out_.problems);
+      summary = read_spill(in, name, visit, out_.problems, of.open.empty() ? nullptr : &open);
     });
-    done_ += size_of(path);
+    done_ += size_of(of.spill);
     progress_(done_, all_);
     clock.insert(clock.end(), summary.clock.begin(), summary.clock.end());
     for (const auto& [ended, blocks] : out_.processes[assembly.process()].text.threads)
-      if (ended == thread && blocks > summary.blocks + summary.damaged_blocks)
+      if (ended == of.thread && blocks > summary.blocks + summary.damaged_blocks)
         problem(name, "of " + std::to_string(blocks) + " blocks " +
                           std::to_string(blocks - summary.blocks - summary.damaged_blocks) +
                           " are missing at the end");
@@ -143,8 +142,8 @@ class FolderAssembly {
   void check_threads(const ProcessFiles& files) {
     const Process& process = out_.processes.back();
     for (const auto& ended : process.text.threads) {
-      const bool there = std::any_of(files.spills.begin(), files.spills.end(),
-                                     [&](const auto& spill) { return spill.first == ended.first; });
+      const bool there = std::any_of(files.threads.begin(), files.threads.end(),
+                                     [&](const ThreadFiles& of) { return of.thread == ended.first; });
       if (!there) problem(process.name, "the file of thread " + std::to_string(ended.first) + " is missing");
     }
     if (!process.text.stopped.empty()) problem(process.name, "recording stopped: " + process.text.stopped);

@@ -31,35 +31,48 @@ class SpillReader {
               std::vector<Problem>& problems)
       : name_(name), visit_(visit), problems_(problems) {}
 
-  SpillSummary read(std::istream& in) {
-    std::vector<std::uint64_t> block(kBlockWords);
-    for (std::uint64_t number = 0;; ++number) {
-      in.read(reinterpret_cast<char*>(block.data()), static_cast<std::streamsize>(kBlock));
-      const auto got = static_cast<std::size_t>(in.gcount());
-      if (got == 0) break;
-      // What the end of the file has torn off reads as zeros.
-      std::fill(reinterpret_cast<char*>(block.data()) + got,
-                reinterpret_cast<char*>(block.data() + kBlockWords), '\0');
-      if (block[0] == 0) break;  // was allocated and not used
-      if (got < kBlock) {
-        summary_.cut = true;
-        complain(number, "the file ends within the block");
-      }
-      read_block(block, number, got);
+  SpillSummary read(std::istream& in, std::istream* open) {
+    std::uint64_t blocks = 0;
+    for (std::size_t got; (got = next_block(in)) != 0; ++blocks) {
+      complain_of_cut(blocks, got);
+      read_block(blocks, got);
     }
+    if (open == nullptr) return std::move(summary_);
+    // It may have become part of the spill file just as the program was killed.
+    const std::size_t got = next_block(*open);
+    const std::uint64_t number = got < sizeof(BlockHead) ? blocks : block_[offsetof(BlockHead, number) / sizeof(block_[0])];
+    if (got == 0 || (number < blocks && got == kBlock)) return std::move(summary_);
+    if (number > blocks) complain(blocks, "up to block " + std::to_string(number) + " all blocks are missing");
+    complain_of_cut(number, got);
+    read_block(number, got);
     return std::move(summary_);
   }
 
  private:
+  /// Into block_. The bytes of it that there are; 0: none, or it was allocated and not used.
+  std::size_t next_block(std::istream& in) {
+    in.read(reinterpret_cast<char*>(block_.data()), static_cast<std::streamsize>(kBlock));
+    const auto got = static_cast<std::size_t>(in.gcount());
+    // What the end of the file has torn off reads as zeros.
+    std::fill(reinterpret_cast<char*>(block_.data()) + got, reinterpret_cast<char*>(block_.data() + kBlockWords), '\0');
+    return block_[0] == 0 ? 0 : got;
+  }
+
+  void complain_of_cut(std::uint64_t number, std::size_t got) {
+    if (got == kBlock) return;
+    summary_.cut = true;
+    complain(number, "the file ends within the block");
+  }
+
   void complain(std::uint64_t block, const std::string& what) {
     problems_.push_back({name_ + ", block " + std::to_string(block), what});
   }
 
-  void read_block(const std::vector<std::uint64_t>& block, std::uint64_t number, std::size_t got) {
+  void read_block(std::uint64_t number, std::size_t got) {
     BlockHead head;
-    std::memcpy(&head, block.data(), sizeof head);
+    std::memcpy(&head, block_.data(), sizeof head);
     if (got < sizeof head) return;
-    const std::uint64_t* const words = block.data() + kHeadWords;
+    const std::uint64_t* const words = block_.data() + kHeadWords;
     std::size_t room = got / sizeof(std::uint64_t) - kHeadWords;
     const bool sealed = head.checksum != 0;
     if (head.magic != kBlockMagic || head.number != number) {
@@ -115,6 +128,7 @@ class SpillReader {
   const std::string& name_;
   const std::function<void(const Record&)>& visit_;
   std::vector<Problem>& problems_;
+  std::vector<std::uint64_t> block_ = std::vector<std::uint64_t>(kBlockWords);
   ShortForms forms_;
   SpillSummary summary_;
 };
@@ -311,9 +325,9 @@ bool read_line(std::string_view line, ProcessText& out) {
 
 }  // namespace
 
-SpillSummary read_spill(std::istream& in, const std::string& name,
-                        const std::function<void(const Record&)>& visit, std::vector<Problem>& problems) {
-  return SpillReader(name, visit, problems).read(in);
+SpillSummary read_spill(std::istream& in, const std::string& name, const std::function<void(const Record&)>& visit,
+                        std::vector<Problem>& problems, std::istream* open) {
+  return SpillReader(name, visit, problems).read(in, open);
 }
 
 ProcessText read_process(std::istream& in, const std::string& name, std::vector<Problem>& problems) {
@@ -339,13 +353,14 @@ ProcessText read_process(std::istream& in, const std::string& name, std::vector<
 std::vector<ProcessFiles> find_processes(const std::filesystem::path& folder,
                                          std::vector<Problem>& problems) {
   std::map<std::string, ProcessFiles> found;
+  std::map<std::pair<std::string, std::uint32_t>, ThreadFiles> threads;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::filesystem::path& path = entry.path();
     const std::string stem = path.stem().string();
     if (path.extension() == ".process") {
       found[stem].text = path;
-    } else if (path.extension() == ".spill") {
+    } else if (path.extension() == ".spill" || path.extension() == ".open") {
       const std::size_t dot = stem.rfind('.');
       std::uint32_t thread = 0;
       if (dot == std::string::npos ||
@@ -354,15 +369,15 @@ std::vector<ProcessFiles> find_processes(const std::filesystem::path& folder,
         problems.push_back({path.string(), "the name is none of a recording's files"});
         continue;
       }
-      found[stem.substr(0, dot)].spills.emplace_back(thread, path);
+      ThreadFiles& files = threads[{stem.substr(0, dot), thread}];
+      files.thread = thread;
+      (path.extension() == ".open" ? files.open : files.spill) = path;
     }
   }
   if (error) problems.push_back({folder.string(), error.message()});
+  for (auto& [which, files] : threads) found[which.first].threads.push_back(std::move(files));
   std::vector<ProcessFiles> processes;
-  for (auto& [name, files] : found) {
-    std::sort(files.spills.begin(), files.spills.end());
-    processes.push_back(std::move(files));
-  }
+  for (auto& [name, files] : found) processes.push_back(std::move(files));
   return processes;
 }
 

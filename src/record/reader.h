@@ -44,9 +44,9 @@ struct SpillSummary {
   std::vector<ClockPair> clock;  // the first and the last
 };
 
-/// Calls `visit` for each record of the file, in order.
-SpillSummary read_spill(std::istream& in, const std::string& name,
-                        const std::function<void(const Record&)>& visit, std::vector<Problem>& problems);
+/// Calls `visit` for each record of the file, in order, and then of the thread's open block, if there is one.
+SpillSummary read_spill(std::istream& in, const std::string& name, const std::function<void(const Record&)>& visit,
+                        std::vector<Problem>& problems, std::istream* open = nullptr);
 
 struct Module {
   std::uint64_t base = 0, begin = 0, end = 0;
@@ -95,10 +95,17 @@ struct ProcessText {
 };
 ProcessText read_process(std::istream& in, const std::string& name, std::vector<Problem>& problems);
 
+/// The files of a thread; either of them may be missing.
+struct ThreadFiles {
+  std::uint32_t thread = 0;
+  std::filesystem::path spill, open;
+  const std::filesystem::path& any() const { return spill.empty() ? open : spill; }
+};
+
 /// The files of a process.
 struct ProcessFiles {
   std::filesystem::path text;
-  std::vector<std::pair<std::uint32_t, std::filesystem::path>> spills;  // by thread
+  std::vector<ThreadFiles> threads;  // in their order
 };
 /// Of all processes in the folder, by name.
 std::vector<ProcessFiles> find_processes(const std::filesystem::path& folder, std::vector<Problem>& problems);

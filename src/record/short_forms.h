@@ -26,7 +26,9 @@ class ShortForms {
         parent_ = words[0], task_ = id_in(words[1]), code_ = words[2];
         return true;
       case Kind::create_again:
+      case Kind::create_turned:
         if (task_ == 0) return false;
+        if (kind == Kind::create_turned) code_ ^= kUndeferredInCode;
         return become(Kind::task_create, kind, words, parent_, ++task_, code_);
       case Kind::task_switch:
         return enter(id_in(words[0]), words[1], note_in(words[0]) & kCpuLow, note_in(words[1]));

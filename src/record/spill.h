@@ -1,10 +1,11 @@
 // The spill files of a recording: what the tool writes while the program runs, and the reader reads.
 //
-// A recording folder holds for each process a text file `<pid>.process` (process_file.h) and for each of its
-// threads a file `<pid>.<thread>.spill`: blocks of kBlock bytes, each a BlockHead and records. A record is a
-// number of 64-bit words; the first says kind, number of words and time, and is written last, so that
-// whatever ends a process leaves whole records and then zeros. A block that is full, or whose thread has
-// ended, is sealed by `used` and `checksum`.
+// A recording folder holds for each process a text file `<pid>.process` and for each of its threads a file
+// `<pid>.<thread>.spill`: blocks of kBlock bytes, each a BlockHead and records. The last block of a thread that
+// has not ended, or of one for which there was no more room, is a file of its own, `<pid>.<thread>.open`. A
+// record is a number of 64-bit words; the first says kind, number of words and time, and is written last, so that
+// whatever ends a process leaves whole records and then zeros. A block that is full, or whose thread has ended,
+// is sealed by `used` and `checksum`.
 //
 // Plain values; the functions here touch nothing but their arguments.
 #pragma once
@@ -17,7 +18,6 @@ namespace hearth::record {
 
 inline constexpr std::uint64_t kBlockMagic = 0x3152485452414548;  // "HEARTHR1"
 inline constexpr std::size_t kBlock = std::size_t{64} << 10;
-inline constexpr std::size_t kWindow = 4 * kBlock;  // mapped at a time, by each thread
 
 struct BlockHead {
   std::uint64_t magic;
@@ -68,6 +68,7 @@ enum class Kind : std::uint8_t {
   // Short forms, which lean on what the block has said before. Programs make tasks by the million from one place, and what
   // is written costs time: the reader makes the long forms of them (short_forms.h).
   create_again,    // -: a task_create like the block's last one, of the next number
+  create_turned,   // -: the same, but deferred where that one was undeferred, or the other way round
   switch_on,       // next + status: from what the block's last switch went to, on the same processor
   switch_back,     // -: that is complete, and its thread goes back to what it left for it
   dependences_of_last,  // address + type for each: of the block's last created task
@@ -78,10 +79,10 @@ inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::footprint_of_last
 /// Words of a record, the first one included; of those with lists, without the list.
 inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
                                                 2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4,
-                                                2, 3, 3, 4, 6, 1, 2, 1, 1, 1};
+                                                2, 3, 3, 4, 6, 1, 1, 2, 1, 1, 1};
 /// Words of a list's item; 0: no list.
 inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                                    0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 2};
+                                                    0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2};
 /// A list that is longer goes into several records.
 inline constexpr std::size_t kMostItems = 48;
 
@@ -164,6 +165,9 @@ inline constexpr unsigned pack_flags(std::uint32_t flags) { return (flags & 31) 
 inline constexpr std::uint32_t unpack_flags(unsigned packed) {
   return (packed & 31) | (packed >> 5 & 31) << 27;
 }
+
+/// In a code word: ompt_task_undeferred.
+inline constexpr std::uint64_t kUndeferredInCode = std::uint64_t{pack_flags(0x08000000)} << kCodeBits;
 
 // A switch's status has 4 bits, its processor 20.
 inline constexpr std::uint32_t kNoCpu = (1u << 20) - 1;

@@ -59,6 +59,7 @@ class ThreadAssembly {
       case Kind::home: home(now, w); break;
       case Kind::block: block(w); break;
       case Kind::create_again:  // the reader gives long forms only
+      case Kind::create_turned:
       case Kind::switch_on:
       case Kind::switch_back:
       case Kind::dependences_of_last:

@@ -218,11 +218,11 @@ void on_task_create(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* task,
   constexpr std::size_t kLong = kWords[static_cast<unsigned>(Kind::task_create)];
   if (mine->room(kLong) == nullptr) return;
   Writer::Said& said = mine->said;
-  const bool again = said.task + 1 == id && said.parent == parent_id && said.code == code_word;
-  said.task = id;
-  if (again) return mine->put(Kind::create_again, ticks());
-  said.parent = parent_id;
-  said.code = code_word;
+  const bool next = said.task + 1 == id && said.parent == parent_id;
+  const std::uint64_t other = said.code ^ code_word;
+  said = {parent_id, id, code_word, said.left, said.entered, said.cpu};
+  if (next && other == 0) return mine->put(Kind::create_again, ticks());
+  if (next && other == kUndeferredInCode) return mine->put(Kind::create_turned, ticks());
   mine->put(Kind::task_create, ticks(), parent_id, id, code_word);
 }
 

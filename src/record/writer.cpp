@@ -24,7 +24,6 @@
 namespace hearth::record {
 namespace {
 
-constexpr std::size_t kWindowBlocks = kWindow / kBlock;
 // Words at a block's end, for the record that nothing more comes.
 constexpr std::size_t kReserved = kWords[static_cast<unsigned>(Kind::stopped)];
 
@@ -41,21 +40,21 @@ bool fits_limit(std::uint64_t end) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
-// Disk for bytes [from, from + size) of the file, which are zeros. Written and not merely allocated: then
-// they lie in the page cache, where mapping them costs a quarter.
-int allocate(int file, off_t from, std::size_t size) {
-  static const char kZeros[kBlock] = {};
-  if (!fits_limit(static_cast<std::uint64_t>(from) + size)) return EFBIG;
-  for (std::size_t done = 0; done < size;) {
-    const std::size_t left = size - done;
-    const ssize_t now =
-        pwrite(file, kZeros, left < sizeof kZeros ? left : sizeof kZeros, from + static_cast<off_t>(done));
-    if (now < 0 && errno != EINTR) return errno;
-    if (now == 0) return ENOSPC;
+// One block of the file, from there on; zero or an error. What was written of one that does not fit is taken back.
+int write_block(int file, const std::byte* block, off_t from) {
+  if (!fits_limit(static_cast<std::uint64_t>(from) + kBlock)) return EFBIG;
+  int error = 0;
+  for (std::size_t done = 0; done < kBlock && error == 0;) {
+    const ssize_t now = pwrite(file, block + done, kBlock - done, from + static_cast<off_t>(done));
+    if (now < 0 && errno != EINTR) error = errno;
+    if (now == 0) error = ENOSPC;
     if (now > 0) done += static_cast<std::size_t>(now);
   }
-  return 0;
+  if (error != 0 && ftruncate(file, from) != 0) return error;
+  return error;
 }
+
+constexpr char kNoRoom[] = "no room for what is recorded";
 
 [[gnu::format(printf, 1, 2)]] void complain(const char* format, ...) {
   char line[PATH_MAX + 256] = "hearth-record: ";
@@ -69,9 +68,10 @@ int allocate(int file, off_t from, std::size_t size) {
   if (write(STDERR_FILENO, line, length + 1) < 0) return;  // nowhere to say it
 }
 
-void path_of_thread(char (&path)[PATH_MAX + 32], std::uint32_t thread) {
-  std::snprintf(path, sizeof path, "%s.%u.spill", prefix, thread);
-}
+struct Path {
+  Path(std::uint32_t thread, const char* ending) { std::snprintf(text, sizeof text, "%s.%u.%s", prefix, thread, ending); }
+  char text[PATH_MAX + 32];
+};
 
 std::uint64_t nanoseconds() {
   timespec t{};
@@ -208,8 +208,8 @@ Writer* Writer::make(std::uint32_t thread) {
     return nullptr;
   }
   auto* writer = new (memory) Writer(thread);
-  writer->window_ = writer->map_window();
-  if (writer->window_ == nullptr) {
+  writer->block_ = map_open_block(thread);
+  if (writer->block_ == nullptr) {
     munmap(memory, sizeof(Writer));
     return nullptr;
   }
@@ -217,29 +217,37 @@ Writer* Writer::make(std::uint32_t thread) {
   return writer;
 }
 
-std::byte* Writer::map_window() {
-  char path[PATH_MAX + 32];
-  path_of_thread(path, thread_);
-  // A file that was moved or removed is not made anew.
-  const int file = open(path, O_RDWR | O_CLOEXEC | (blocks_ == 0 ? O_CREAT | O_EXCL : 0), 0644);
+std::byte* Writer::map_open_block(std::uint32_t thread) {
+  static constexpr std::byte kZeros[kBlock] = {};
+  const int file = open(Path(thread, "open").text, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0644);
   int error = file < 0 ? errno : 0;
-  const auto from = static_cast<off_t>(blocks_ * kBlock);
-  if (error == 0) error = allocate(file, from, kWindow);
+  // Written and not merely allocated: then they lie in the page cache, where mapping them costs a quarter.
+  if (error == 0) error = write_block(file, kZeros, 0);
   void* mapped = MAP_FAILED;
   if (error == 0) {
-    mapped = mmap(nullptr, kWindow, PROT_READ | PROT_WRITE, MAP_SHARED, file, from);
+    mapped = mmap(nullptr, kBlock, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) error = errno;
     // One call instead of a fault for each page; kernels before 5.14 do not know it.
-    if (error == 0) madvise(mapped, kWindow, MADV_POPULATE_WRITE);
+    if (error == 0) madvise(mapped, kBlock, MADV_POPULATE_WRITE);
   }
   if (file >= 0) ::close(file);
   if (error == 0) return static_cast<std::byte*>(mapped);
-  stop_recording("no room for what is recorded", error);
+  stop_recording(kNoRoom, error);
   return nullptr;
 }
 
+bool Writer::append_block() {
+  const auto at = static_cast<off_t>((blocks_ - 1) * kBlock);
+  // A file that was moved or removed is not made anew.
+  const int file = open(Path(thread_, "spill").text, O_WRONLY | O_CLOEXEC | (at == 0 ? O_CREAT | O_EXCL : 0), 0644);
+  const int error = file < 0 ? errno : write_block(file, block_, at);
+  if (file >= 0) ::close(file);
+  if (error != 0) stop_recording(kNoRoom, error);
+  return error == 0;
+}
+
 void Writer::open_block() {
-  auto* head = reinterpret_cast<BlockHead*>(window_ + blocks_ % kWindowBlocks * kBlock);
+  auto* head = reinterpret_cast<BlockHead*>(block_);
   head->process = static_cast<std::uint32_t>(process_id);
   head->thread = thread_;
   head->number = blocks_++;
@@ -252,9 +260,12 @@ void Writer::open_block() {
 }
 
 void Writer::seal() {
-  auto* head = reinterpret_cast<BlockHead*>(window_ + (blocks_ - 1) % kWindowBlocks * kBlock);
+  auto* head = reinterpret_cast<BlockHead*>(block_);
   auto* words = reinterpret_cast<std::uint64_t*>(head + 1);
   const auto count = static_cast<std::size_t>(next_ - words);
+  // It may have been sealed before. Release: with the new length, there is no old checksum.
+  __atomic_store_n(&head->checksum, 0, __ATOMIC_RELEASE);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   head->used = count * sizeof(std::uint64_t);
   // Release as in publish(): a block with a checksum is whole.
   __atomic_store_n(&head->checksum, checksum_of(*head, words, count), __ATOMIC_RELEASE);
@@ -263,32 +274,32 @@ void Writer::seal() {
 // Out of line: once in some thousand records.
 [[gnu::noinline]] bool Writer::turn() {
   if (next_ == nullptr) return false;  // stopped before
-  const bool window_is_full = blocks_ % kWindowBlocks == 0;
-  std::byte* fresh = nullptr;
-  if (!recording_stopped() && window_is_full) fresh = map_window();
-  if (recording_stopped()) {
+  if (!recording_stopped()) seal();
+  if (recording_stopped() || !append_block()) {
     next_[1] = static_cast<std::uint64_t>(stop_error.load(std::memory_order_relaxed));
     publish(Kind::stopped, kReserved, ticks());
     seal();
     next_ = end_ = nullptr;
     return false;
   }
-  seal();
-  if (window_is_full) {
-    munmap(window_, kWindow);
-    window_ = fresh;
-  }
+  // Without its magic it is no block, as long as there are old words in it. Release, so that no zero comes before.
+  __atomic_store_n(&reinterpret_cast<BlockHead*>(block_)->magic, 0, __ATOMIC_RELEASE);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  std::memset(block_, 0, kBlock);
   open_block();
   return true;
 }
 
 void Writer::close() {
   if (next_ != nullptr) seal();
-  munmap(window_, kWindow);
-  char path[PATH_MAX + 32];
-  path_of_thread(path, thread_);
-  if (truncate(path, static_cast<off_t>(blocks_ * kBlock)) == 0)  // what was allocated and not used
-    note("thread %u %llu", thread_, static_cast<unsigned long long>(blocks_));
+  const Path open(thread_, "open");
+  // What cannot be made part of the spill file stays where it is, and is read there.
+  if (blocks_ == 1)
+    rename(open.text, Path(thread_, "spill").text);
+  else if (next_ != nullptr && append_block())
+    unlink(open.text);
+  munmap(block_, kBlock);
+  note("thread %u %llu", thread_, static_cast<unsigned long long>(blocks_));
   munmap(this, sizeof(Writer));
 }
 

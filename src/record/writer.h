@@ -1,10 +1,10 @@
-// A thread's way into its spill file: append-only, without locks, and without system calls but once in
-// kWindow bytes.
+// A thread's way into its spill file: append-only, without locks, and without system calls but once in kBlock bytes.
 //
-// A Writer belongs to one thread. The part of the file that it writes into is filled with zeros before it is
-// mapped, so that a full disk is an error of pwrite() and no signal. No file stays open: a program that
-// closes descriptors it does not know harms nobody. What is written lies in the page cache at once, whatever
-// becomes of the process.
+// A Writer belongs to one thread. It writes into one mapped block of a file of its own, `<pid>.<thread>.open`, and copies
+// it to the end of the spill file when it is full. So what is written lies in the page cache at once, whatever becomes of
+// the process, and always in the same few pages, which stay in the core's cache. All of the mapped file is written with
+// zeros first, so that a full disk is an error of pwrite() and no signal. No file stays open: a program that closes
+// descriptors it does not know harms nobody.
 #pragma once
 
 #include <cstddef>
@@ -82,8 +82,10 @@ class Writer {
   explicit Writer(std::uint32_t thread) : last_id_(first_id(thread)), thread_(thread) {}
   /// The next block; false when there is none any more.
   bool turn();
-  /// The part of the file that begins with the next block, or null.
-  std::byte* map_window();
+  /// The file for the block that is being written, or null.
+  static std::byte* map_open_block(std::uint32_t thread);
+  /// The present block, sealed, becomes part of the spill file; false, and the recording stopped, when it cannot.
+  bool append_block();
   /// The present block is complete: readers can prove that it is whole.
   void seal();
   void open_block();
@@ -91,7 +93,7 @@ class Writer {
   std::uint64_t* next_ = nullptr;
   std::uint64_t* end_ = nullptr;  // of the records' room, two words before that of the block
   std::uint64_t last_id_;
-  std::byte* window_ = nullptr;
+  std::byte* block_ = nullptr;  // the present one, mapped
   std::uint64_t blocks_ = 0;  // that were opened; the last is the present one
   std::uint32_t thread_;
 };

@@ -163,6 +163,7 @@ TEST(RecordReader, ShortFormsAreMadeLong) {
   Spill spill;
   spill.open_block();
   spill.put(Kind::task_create, {outer, task, code});
+  spill.put(Kind::create_turned);
   spill.put(Kind::create_again);
   spill.put(Kind::dependences_of_last, {data_with(0x7fff12345678, 3), data_with(0x10, 34)});
   spill.put(Kind::footprint_of_last, {data_with(0x7fff12345678, kRangeRead | kRangeStated), 4096});
@@ -176,9 +177,10 @@ TEST(RecordReader, ShortFormsAreMadeLong) {
   const auto high = [&](std::uint64_t id) { return with_note(id, switch_high(cpu)); };
   const std::vector<Words> expected = {
       {number(Kind::task_create), outer, task, code},
-      {number(Kind::task_create), outer, task + 1, code},
-      {number(Kind::dependences), task + 1, 0x7fff12345678, 3, 0x10, 34},
-      {number(Kind::footprint), task + 1, 0x7fff12345678, 4096, 1, 0, kRangeRead | kRangeStated},
+      {number(Kind::task_create), outer, task + 1, code ^ kUndeferredInCode},
+      {number(Kind::task_create), outer, task + 2, code ^ kUndeferredInCode},
+      {number(Kind::dependences), task + 2, 0x7fff12345678, 3, 0x10, 34},
+      {number(Kind::footprint), task + 2, 0x7fff12345678, 4096, 1, 0, kRangeRead | kRangeStated},
       {number(Kind::task_switch), low(5, status_complete), high(outer)},
       {number(Kind::task_switch), low(outer, status_switch), high(task)},
       {number(Kind::task_switch), low(task, status_complete), high(outer)},
@@ -189,6 +191,7 @@ TEST(RecordReader, ShortFormsAreMadeLong) {
 
 TEST(RecordReader, ShortFormsThatGoOnWithNothingAreDamage) {
   const std::pair<Kind, Words> kShort[] = {{Kind::create_again, {}},
+                                           {Kind::create_turned, {}},
                                            {Kind::switch_on, {9}},
                                            {Kind::switch_back, {}},
                                            {Kind::dependences_of_last, {1}},

@@ -90,32 +90,34 @@ struct alignas(kCacheLine) Task {
   Brood children;
   DependTable* depends = nullptr;  // the dependences among this task's children
   Thread* home = nullptr;          // whose slab this descriptor came from
-  Task* next_free = nullptr;       // link in free lists
+  union {
+    Task* next_free = nullptr;  // link in free lists
+    Task* ompt_outer;           // what its thread was running when it took this task
+  };
   std::uint16_t size_class = 0;
   std::uint16_t priority = 0;
   std::uint32_t payload_size = 0;  // bytes of data that its creator asked for
-  // --- third line: what most tasks never touch; valid only with the flag that is named
-  DependNode* node = nullptr;                  // kTaskHasDepend: this task's place among its siblings
-  std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
-  placement::Location data_home = placement::kUnknown;  // where it loses nothing, as the policy was asked
-  std::uint64_t stake = 0;                              // what it was foretold to lose elsewhere (ns)
+  // --- third line: what some tasks touch, with the flag that is named, and tools
+  DependNode* node = nullptr;      // kTaskHasDepend: this task's place among its siblings
   Footprint* footprint = nullptr;  // kTaskFootprint, kTaskWatched: what it touches, as clauses or arguments say; as long as anybody asks
-  Footprint* announced =
-      nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
-  // Frames and data of OMPT: written only while a tool is active.
+  std::uint64_t stake = 0;         // kTaskSaysData: what it was foretold to lose elsewhere (ns)
+  placement::Location data_home = placement::kUnknown;  // kTaskSaysData: where it loses nothing, as the policy was asked
+  // Data and frames of OMPT, written only while a tool is active: all that most tasks need of it is in this line.
+  std::uint32_t ompt_flags = 0;
   std::uint64_t ompt_task_data = 0;
-  Task* ompt_outer = nullptr;  // what its thread was running when it took this task
   void* ompt_exit_frame = nullptr;
   void* ompt_enter_frame = nullptr;
   std::int32_t ompt_exit_flags = 0;
   std::int32_t ompt_enter_flags = 0;
-  std::uint32_t ompt_flags = 0;
-  std::uint64_t ompt_chunk_start = 0;
-  std::uint64_t ompt_chunk_iterations = 0;
+  // --- fourth line: what most tasks never touch; valid only with the flag that is named
+  Footprint* announced = nullptr;  // kTaskAnnounced: that of the next task it makes, by hearth_task_footprint()
+  std::atomic<std::uint32_t> detach_state{0};  // kTaskDetachable, kTaskProxy: detach.h
   // Written only while decisions are logged (decisions.h): which of its parent's children it is, and how many
   // it has made itself.
   std::uint32_t child_number = 0;
   std::uint32_t children_made = 0;
+  std::uint64_t ompt_chunk_start = 0;
+  std::uint64_t ompt_chunk_iterations = 0;
 
   const void* body() const { return reinterpret_cast<const void*>(function); }
   /// The program's own function, to which what clang passes leads by way of the payload (kmp_task_t: its
@@ -129,6 +131,7 @@ struct alignas(kCacheLine) Task {
   bool is(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(Task) % kCacheLine == 0, "clang's task payloads use 64-byte aligned accesses");
+static_assert(offsetof(Task, node) == 2 * kCacheLine && offsetof(Task, announced) == 3 * kCacheLine);
 
 /// Whether `task` descends from `ancestor`. Callable on an entry that the caller does not own (see the head
 /// of the file).
