@@ -70,6 +70,17 @@ std::string lacks(const record::Recording& recording) {
   return text;
 }
 
+/// Whether it is known who has touched memory first.
+std::string first_touch(const record::Recording& recording) {
+  std::uint64_t lost = 0;
+  for (const record::Process& process : recording.processes) {
+    lost += process.text.lost_faults;
+    if (!process.text.faults_refused.empty())
+      return fmt::format("not recorded: perf_event_open: {}", process.text.faults_refused);
+  }
+  return lost == 0 ? "sampled" : fmt::format("sampled; {} samples were lost", lost);
+}
+
 /// For reading and writing: shows how far it is, and stops it when somebody wants us to end.
 record::ProgressOf watched(Progress& progress) {
   return [&progress](std::uint64_t done, std::uint64_t all) {
@@ -130,6 +141,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const record::Recordin
       {"recorded", fmt::format("{}", recording.realtime)},
       {"ticks_per_ns", fmt::format("{:.6f}", recording.ticks_per_ns)},
       {"lacks", lacks(recording)},
+      {"first_touch", first_touch(recording)},
   };
 }
 

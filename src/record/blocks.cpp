@@ -2,6 +2,7 @@
 #include "record/blocks.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace hearth::record {
@@ -9,7 +10,7 @@ namespace {
 
 /// Something that happened at an address.
 struct Event {
-  enum class What : std::uint8_t { allocated, home, freed };  // at the same time, in this order
+  enum class What : std::uint8_t { allocated, touched, home, freed };  // at the same time, in this order
   Nanoseconds when;
   What what;
   std::size_t index;
@@ -30,6 +31,7 @@ class Matching {
         [&](auto i) { return out_.allocations[i].when; });
     add(Event::What::home, 0, assembly_.homes.size(), [&](auto i) { return assembly_.homes[i].second.when; });
     add(Event::What::freed, 0, assembly_.frees.size(), [&](auto i) { return assembly_.frees[i].second; });
+    add(Event::What::touched, 0, assembly_.touches.size(), [&](auto i) { return assembly_.touches[i].second.when; });
     std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
       return std::tie(a.when, a.what) < std::tie(b.when, b.what);
     });
@@ -46,6 +48,15 @@ class Matching {
         if (block == kNone) return;
         out_.homes.push_back(home);
         out_.homes.back().allocation = block;
+        break;
+      }
+      case Event::What::touched: {
+        const auto& [address, touch] = assembly_.touches[event.index];
+        const Index block = block_around(address);
+        // Memory that the kernel takes away to see who uses it (AutoNUMA) faults again: the first time counts.
+        if (block == kNone || !seen_.insert({block, address / kSmallPage}).second) return;
+        out_.touches.push_back(touch);
+        out_.touches.back().allocation = block;
         break;
       }
       case Event::What::freed: {
@@ -78,6 +89,16 @@ class Matching {
     return at == live_.end() ? kNone : at->second;
   }
 
+  Index block_around(std::uint64_t address) const {
+    auto at = live_.upper_bound(address);
+    if (at == live_.begin()) return kNone;
+    --at;
+    return reaches(at->second, address) ? at->second : kNone;
+  }
+
+  static constexpr std::uint64_t kSmallPage = 4096;
+
+  std::set<std::pair<Index, std::uint64_t>> seen_;  // pages of blocks that were touched
   ProcessAssembly& assembly_;
   Recording& out_;
   const Marks& from_;

@@ -154,7 +154,7 @@ class Writing {
                "CREATE INDEX wait_task ON wait(task); CREATE INDEX dependence_task ON dependence(task);"
                "CREATE INDEX footprint_task ON footprint(task); CREATE INDEX edge_task ON edge(task); "
                "CREATE INDEX task_bytes_task ON task_bytes(task); CREATE INDEX decision_task ON decision(task);"
-               "CREATE INDEX home_allocation ON home(allocation); "
+               "CREATE INDEX home_allocation ON home(allocation); CREATE INDEX touch_allocation ON first_touch(allocation); "
                "COMMIT");
   }
 
@@ -331,6 +331,10 @@ class Writing {
            each("home", 4, r_.homes,
                 [](Insert& to, const Home& h, std::size_t) {
                   return to.row(h.allocation, h.location, h.bytes, time(h.when));
+                }) &&
+           each("first_touch", 6, r_.touches,
+                [](Insert& to, const Touch& t, std::size_t) {
+                  return to.row(t.allocation, index(t.task), index(t.thread), place(t.location), t.faults, time(t.when));
                 }) &&
            each("task_bytes", 5, r_.task_bytes,
                 [](Insert& to, const TaskBytes& b, std::size_t) {

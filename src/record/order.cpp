@@ -223,6 +223,7 @@ class Ordering {
     all(r_.ranges);
     all(r_.task_bytes);
     all(r_.decisions);
+    all(r_.touches);
     const auto by_task = [](const auto& a, const auto& b) { return a.task < b.task; };
     std::stable_sort(r_.dependences.begin(), r_.dependences.end(), by_task);
     std::stable_sort(r_.ranges.begin(), r_.ranges.end(), by_task);

@@ -89,6 +89,7 @@ class ProcessAssembly {
   // Of blocks by address; matched to allocations when all threads are read (blocks.h).
   std::vector<std::pair<std::uint64_t, Home>> homes;
   std::vector<std::pair<std::uint64_t, Nanoseconds>> frees;
+  std::vector<std::pair<std::uint64_t, Touch>> touches;
   void freed(std::uint64_t address, Nanoseconds when) { frees.emplace_back(address, when); }
 
   // ---- tasks and regions by number

@@ -20,7 +20,7 @@ std::size_t whole_record(std::uint64_t first, std::size_t room) {
   const unsigned words = words_of(first);
   if (kind == 0 || kind >= kKinds || words > room || words < kWords[kind]) return 0;
   const unsigned more = words - kWords[kind];
-  const unsigned item = kind < sizeof kItemWords ? kItemWords[kind] : 0;
+  const unsigned item = item_words(static_cast<Kind>(kind));
   if (item == 0 ? more != 0 : more % item != 0) return 0;
   return words;
 }
@@ -110,7 +110,7 @@ class SpillReader {
       record.kind = static_cast<Kind>(kind);
       record.ticks = now = ticks_of(words[at], now);
       record.words = words + at + 1;
-      const unsigned item = kind < sizeof kItemWords ? kItemWords[kind] : 0;
+      const unsigned item = item_words(record.kind);
       record.items = item == 0 ? 0 : (size - kWords[kind]) / item;
       if (!forms_.expand(record.kind, record.words, record.items)) {
         ++summary_.damaged_blocks;
@@ -314,10 +314,16 @@ bool read_line(std::string_view line, ProcessText& out) {
     out.frees.emplace_back(address, ticks);
     return true;
   }
-  if (key == "problem" || key == "stopped") {
+  if (key == "lost_faults") {
+    std::uint64_t lost = 0;
+    if (!words.number(lost)) return false;
+    out.lost_faults += lost;
+    return true;
+  }
+  if (key == "problem" || key == "stopped" || key == "faults_refused") {
     int error = 0;
     if (!words.number(error)) return false;
-    (key == "stopped" ? out.stopped : out.counters_refused) = std::strerror(error);
+    (key == "stopped" ? out.stopped : key == "problem" ? out.counters_refused : out.faults_refused) = std::strerror(error);
     return true;
   }
   return read_machine_line(key, words, out);

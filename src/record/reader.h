@@ -90,7 +90,8 @@ struct ProcessText {
   MachineText machine;
   std::vector<std::pair<int, std::vector<std::uint32_t>>> slit;  // by node
   std::vector<std::string> whys, distributions;                  // words for numbers in records
-  std::string counters_refused, stopped;
+  std::string counters_refused, faults_refused, stopped;
+  std::uint64_t lost_faults = 0;  // samples
   bool ended = false;
 };
 ProcessText read_process(std::istream& in, const std::string& name, std::vector<Problem>& problems);

@@ -146,6 +146,14 @@ struct Allocation {
   std::int32_t distribution = -1;  // an index into the process's words of distributions; -1: the system's
 };
 
+/// A sample of what a thread has touched first: so many pages, one of them in the allocation.
+struct Touch {
+  Index allocation = kNone, task = kNone, thread = kNone;
+  std::int32_t location = -1;  // of the thread; -1: not known
+  std::uint32_t faults = 0;
+  Nanoseconds when = kNever;
+};
+
 /// How much of an allocation lay where, as it was freed or the program ended.
 struct Home {
   Index allocation = kNone;
@@ -202,6 +210,7 @@ struct Recording {
   std::vector<Allocation> allocations;  // by process, then time
   std::vector<Move> moves;              // by process, then time
   std::vector<Home> homes;
+  std::vector<Touch> touches;
   std::vector<TaskBytes> task_bytes;  // by task
   std::vector<Decision> decisions;    // by task
   std::vector<Problem> problems;

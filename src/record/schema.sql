@@ -34,6 +34,8 @@ CREATE TABLE footprint(task INTEGER, nth INTEGER, address INTEGER, length INTEGE
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process INTEGER, thread INTEGER, address INTEGER, length INTEGER,
   code INTEGER, allocated_ns INTEGER, freed_ns INTEGER, source TEXT, distribution TEXT);
 CREATE TABLE home(allocation INTEGER, location INTEGER, bytes INTEGER, asked_ns INTEGER);
+CREATE TABLE first_touch(allocation INTEGER, task INTEGER, thread INTEGER, location INTEGER, pages INTEGER,
+  touched_ns INTEGER);
 CREATE TABLE task_bytes(task INTEGER, memory INTEGER, read INTEGER, written INTEGER, source TEXT);
 CREATE TABLE decision(task INTEGER, thread INTEGER, decided_ns INTEGER, released INTEGER, stated INTEGER, location INTEGER,
   chosen INTEGER, why TEXT);

@@ -65,6 +65,7 @@ enum class Kind : std::uint8_t {
   freed,           // address, ticks
   home,            // address, bytes, location + 1: of a block, as it is freed or the program ends
   block,           // address, bytes, code, ticks, source | (distribution + 1) << 8
+  touched,         // faults for each sample | processor << 32, then the address of each sample: touched first by the thread
   // Short forms, which lean on what the block has said before. Programs make tasks by the million from one place, and what
   // is written costs time: the reader makes the long forms of them (short_forms.h).
   create_again,    // -: a task_create like the block's last one, of the next number
@@ -79,10 +80,19 @@ inline constexpr unsigned kKinds = static_cast<unsigned>(Kind::footprint_of_last
 /// Words of a record, the first one included; of those with lists, without the list.
 inline constexpr std::uint8_t kWords[kKinds] = {0, 3, 1, 4, 1, 3, 2, 2, 5, 2, 5,
                                                 2, 3, 2, 4, 2, 4, 4, 4, 1, 2, 5, 4,
-                                                2, 3, 3, 4, 6, 1, 1, 2, 1, 1, 1};
+                                                2, 3, 3, 4, 6, 2, 1, 1, 2, 1, 1, 1};
 /// Words of a list's item; 0: no list.
-inline constexpr std::uint8_t kItemWords[kKinds] = {0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                                    0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2};
+inline constexpr std::uint8_t item_words(Kind kind) {
+  switch (kind) {
+    case Kind::touched:
+    case Kind::dependences_of_last: return 1;
+    case Kind::dependences:
+    case Kind::decision:
+    case Kind::footprint_of_last: return 2;
+    case Kind::footprint: return 5;
+    default: return 0;
+  }
+}
 /// A list that is longer goes into several records.
 inline constexpr std::size_t kMostItems = 48;
 

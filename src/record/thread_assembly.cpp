@@ -58,6 +58,7 @@ class ThreadAssembly {
       case Kind::freed: all_.freed(w[0], static_cast<Nanoseconds>(w[1])); break;
       case Kind::home: home(now, w); break;
       case Kind::block: block(w); break;
+      case Kind::touched: touched(now, record); break;
       case Kind::create_again:  // the reader gives long forms only
       case Kind::create_turned:
       case Kind::switch_on:
@@ -407,6 +408,13 @@ class ThreadAssembly {
 
   void home(Nanoseconds now, const std::uint64_t* w) {
     all_.homes.push_back({w[0], {kNone, static_cast<std::int32_t>(std::min<std::uint64_t>(w[2], kMostPlaces)) - 1, w[1], now}});
+  }
+
+  void touched(Nanoseconds now, const Record& record) {
+    const auto faults = static_cast<std::uint32_t>(record.words[0]);
+    const auto cpu = static_cast<std::uint32_t>(record.words[0] >> 32);
+    for (std::size_t i = 0; i < record.items; ++i)
+      all_.touches.push_back({record.words[1 + i], {kNone, current_, thread_, location_of(cpu), faults, now}});
   }
 
   void block(const std::uint64_t* w) {

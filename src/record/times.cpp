@@ -54,7 +54,7 @@ Clock calibrate(const std::vector<ClockPair>& pairs, const std::string& name,
 Marks mark(const Recording& r) {
   return {r.threads.size(), r.tasks.size(), r.regions.size(), r.spans.size(),
           r.waits.size(),   r.loops.size(), r.chunks.size(),  r.allocations.size(),
-          r.moves.size(),   r.homes.size(), r.decisions.size()};
+          r.moves.size(),   r.homes.size(), r.touches.size(), r.decisions.size()};
 }
 
 void convert_times(Recording& out, const Marks& from, const Clock& clock) {
@@ -89,6 +89,7 @@ void convert_times(Recording& out, const Marks& from, const Clock& clock) {
   };
   when(out.moves, from.moves);
   when(out.homes, from.homes);
+  when(out.touches, from.touches);
   when(out.decisions, from.decisions);
   for (std::size_t i = from.tasks; i < out.tasks.size(); ++i) {
     Task& task = out.tasks[i];

@@ -20,7 +20,7 @@ Clock calibrate(const std::vector<ClockPair>& pairs, const std::string& name, st
 
 /// What was appended to the recording since `from`.
 struct Marks {
-  std::size_t threads, tasks, regions, spans, waits, loops, chunks, allocations, moves, homes, decisions;
+  std::size_t threads, tasks, regions, spans, waits, loops, chunks, allocations, moves, homes, touches, decisions;
 };
 Marks mark(const Recording& recording);
 

@@ -145,8 +145,44 @@ bool note_process() {
 
 // ---- the thread
 
+// Of the initial thread, from the loading of the program on: most programs fill their arrays before their first region.
+constinit PageFaults initial_faults;
+std::atomic<bool> faults_refused{false};
+
+[[gnu::constructor]] void watch_initial_thread() {
+  const char* wanted = secure_getenv("HEARTH_RECORD");
+  if (wanted != nullptr && wanted[0] != 0) initial_faults.open();  // if not, begin_thread() tries again, and tells why
+}
+
+void open_faults(Writer* writer) {
+  if (initial_faults.is_open() && syscall(SYS_gettid) == getpid()) {
+    writer->faults = initial_faults;
+    initial_faults = PageFaults();
+  } else if (!writer->faults.open() && !faults_refused.exchange(true, std::memory_order_relaxed)) {
+    note("faults_refused %d", errno);
+  }
+}
+
+[[gnu::cold, gnu::noinline]] void put_faults_now(Writer* mine) {
+  std::uint64_t addresses[kMostItems];
+  const Moment now = moment();
+  while (const std::size_t count = mine->faults.read(addresses, kMostItems)) {
+    std::uint64_t* const record = mine->room(2 + count);
+    if (record == nullptr) return;
+    record[1] = PageFaults::kEvery | std::uint64_t{now.cpu} << 32;
+    std::memcpy(record + 2, addresses, count * sizeof *addresses);
+    mine->publish(Kind::touched, 2 + count, now.ticks);
+  }
+}
+
+/// What the thread has touched first since the last time, before something happens that it belongs before.
+inline void put_faults(Writer* mine) {
+  if (mine->faults.any()) put_faults_now(mine);
+}
+
 void on_allocation(const AllocationNote& one) {
   if (recording_stopped()) return;
+  if (own != nullptr) put_faults(own);
   if (own != nullptr)
     own->put(Kind::block, ticks(), one.address, one.bytes, code_with(one.code, 0), one.ticks, facts_of(one.address));
   else  // a thread that OpenMP does not know
@@ -171,7 +207,11 @@ void on_allocation(const AllocationNote& one) {
     }
   }
   writer->put(Kind::thread_begin, ticks(), type, syscall(SYS_gettid));
-  deliver_frees(on_free);
+  open_faults(writer);
+  deliver_frees([](std::uint64_t address, std::uint64_t bytes) {
+    if (own != nullptr) put_faults(own);
+    on_free(address, bytes);
+  });
   deliver_allocations(on_allocation);
   return writer;
 }
@@ -187,6 +227,9 @@ void end_thread() {
   Writer* mine = own;
   if (mine == nullptr) return;
   own = nullptr;
+  put_faults(mine);
+  if (mine->faults.lost() != 0) note("lost_faults %llu", static_cast<unsigned long long>(mine->faults.lost()));
+  mine->faults.close();
   mine->put(Kind::thread_end, ticks());
   if (mine->counts) mine->counters.close();
   mine->close();
@@ -238,6 +281,7 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
   if (mine == nullptr) return;
   mine->making = false;
   put_counters(mine);
+  put_faults(mine);
   note_place(mine);
   const std::uint64_t prior_id = id_of(mine, prior);
   const std::uint64_t next_id = id_of(mine, next);
@@ -350,6 +394,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_
   Writer* mine = writer();
   if (mine == nullptr) return;
   put_counters(mine);
+  put_faults(mine);
   note_place(mine);
   const Moment now = moment();
   if (endpoint == ompt_scope_end) {
@@ -368,6 +413,7 @@ void on_parallel_begin(ompt_data_t* parent, const ompt_frame_t*, ompt_data_t* re
                        int flags, const void* code) {
   Writer* mine = writer();
   if (mine == nullptr) return;
+  put_faults(mine);
   const std::uint64_t parent_id = id_of(mine, parent);
   region->value = mine->next_id();
   mine->put(Kind::region_begin, ticks(), parent_id, region->value,

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "record/counters.h"
+#include "record/page_faults.h"
 #include "record/spill.h"
 
 namespace hearth::record {
@@ -77,6 +78,7 @@ class Writer {
   int place = -2;                 // on a pretended machine, as told last
   bool counts = false;            // `counters` are open
   Counters counters;
+  PageFaults faults;
 
  private:
   explicit Writer(std::uint32_t thread) : last_id_(first_id(thread)), thread_(thread) {}

@@ -148,7 +148,7 @@ std::vector<Words> long_forms(const std::string& bytes, std::vector<Problem>& pr
       in, "file",
       [&](const Record& record) {
         const auto kind = static_cast<std::size_t>(record.kind);
-        const std::size_t count = kWords[kind] - 1u + record.items * kItemWords[kind];
+        const std::size_t count = kWords[kind] - 1u + record.items * item_words(record.kind);
         all.emplace_back(record.words, record.words + count).insert(all.back().begin(), kind);
       },
       problems);
