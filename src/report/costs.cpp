@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -184,6 +185,38 @@ void advise_footprints(const Run& run, const Figures& figures, std::vector<Chang
   }
 }
 
+/// Large allocations that one thread has filled, and that tasks of other locations use. One change for each place in the code.
+void advise_first_touch(const Run& run, const Figures& figures, const Locality& locality, std::vector<Change>& changes) {
+  if (locality.locations < 2) return;
+  constexpr double kNearlyAll = 0.9;
+  constexpr std::size_t kMost = 2;
+  std::map<std::string, std::pair<std::int64_t, double>> sites;  // bytes, and those of tasks that are remote
+  for (std::size_t i = 0; i < run.uses.size(); ++i) {
+    const AllocationUse& use = run.uses[i];
+    const AllocationUse::Most touched = AllocationUse::most_of(use.touched_at), lies = AllocationUse::most_of(use.home_at);
+    const double remote = use.remote_share();
+    if (remote < kRemoteMatters || use.first_part < kNearlyAll || touched.location != lies.location ||
+        lies.part < kNearlyAll || !run.allocations[i].distribution.empty())
+      continue;
+    auto& [bytes, remote_bytes] = sites[run.allocations[i].site];
+    bytes += run.allocations[i].bytes;
+    remote_bytes += remote * (use.read + use.written);
+  }
+  std::vector<std::pair<std::string, std::pair<std::int64_t, double>>> worst(sites.begin(), sites.end());
+  std::stable_sort(worst.begin(), worst.end(),
+                   [](const auto& a, const auto& b) { return a.second.second > b.second.second; });
+  for (std::size_t i = 0; i < worst.size() && i < kMost; ++i) {
+    const double share = locality.all > 0 ? worst[i].second.second / locality.all : 0;
+    if (share * figures.share(figures.time.work) < kWorthWhile) return;
+    changes.push_back(
+        {fmt::format("One thread touched this memory ({}) first, so all of it lies beside that thread, while tasks "
+                     "elsewhere use it.",
+                     bytes_text(worst[i].second.first)),
+         worst[i].first, "fill it in a parallel loop, or in the tasks that use it; or hearth run --distribute",
+         fmt::format("It concerns {} of the bytes that tasks declare, which are remote.", share_text(share))});
+  }
+}
+
 void advise_memory(const Advice& advice, std::vector<Change>& changes) {
   for (const Advice::Allocation& allocation : advice.allocations) {
     changes.push_back({fmt::format("Distribute this memory ({}) as {}: {}", bytes_text(allocation.bytes),
@@ -221,9 +254,10 @@ std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Localit
   return costs;
 }
 
-std::vector<Change> changes_of(const Run& run, const Figures& figures, const Advice& advice) {
+std::vector<Change> changes_of(const Run& run, const Figures& figures, const Locality& locality, const Advice& advice) {
   std::vector<Change> changes;
   advise_memory(advice, changes);
+  advise_first_touch(run, figures, locality, changes);
   advise_waits(run, figures, changes);
   advise_creator(run, figures, changes);
   advise_grain(run, figures, changes);

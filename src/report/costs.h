@@ -12,7 +12,7 @@ namespace hearth::report {
 std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Locality& locality);
 
 /// What could be changed about them, each with the place in the source.
-std::vector<Change> changes_of(const Run& run, const Figures& figures, const Advice& advice);
+std::vector<Change> changes_of(const Run& run, const Figures& figures, const Locality& locality, const Advice& advice);
 
 /// "at the end of the parallel region at app.c:7"
 std::string wait_words(const WaitPlace& place);

@@ -1,6 +1,8 @@
 // See data.h.
 #include "report/data.h"
 
+#include <algorithm>
+
 #include "report/advice.h"
 #include "report/compare.h"
 #include "report/costs.h"
@@ -120,9 +122,25 @@ void put_waits(JsonText& to, const Run& run, const Figures& figures) {
   to.close_array();
 }
 
-void put_memory(JsonText& to, const Run& run, const Locality& locality) {
+void put_most(JsonText& to, const char* what, const std::vector<double>& by_location) {
+  const AllocationUse::Most most = AllocationUse::most_of(by_location);
+  to.key(what).open_object().member("location", most.location).member("part", most.part).values("by", by_location);
+  to.close_object();
+}
+
+void put_use(JsonText& to, const AllocationUse& use) {
+  to.member("readers", use.readers).member("writers", use.writers).member("read_bytes", use.read);
+  to.member("written_bytes", use.written).member("remote_share", use.remote_share());
+  to.member("first_toucher", use.first_toucher).member("first_part", use.first_part);
+  put_most(to, "touched", use.touched_at);
+  put_most(to, "lies", use.home_at);
+  put_most(to, "used", use.used_at);
+}
+
+void put_memory(JsonText& to, const Run& run, const Locality& locality, const Advice& advice) {
   to.key("allocations").open_array();
-  for (const Allocation& a : run.allocations)
+  for (std::size_t i = 0; i < run.allocations.size(); ++i) {
+    const Allocation& a = run.allocations[i];
     to.open_object()
         .member("id", a.id)
         .member("name", a.site)
@@ -130,7 +148,12 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality) {
         .member("thread", a.thread)
         .member("allocated_ns", a.when)
         .member("own", a.own)
-        .close_object();
+        .member("distribution", a.distribution);
+    put_use(to, run.uses[i]);
+    const auto advised = std::find_if(advice.allocations.begin(), advice.allocations.end(),
+                                      [&](const Advice::Allocation& one) { return one.name == a.site; });
+    to.member("advised", advised == advice.allocations.end() ? std::string() : advised->distribution).close_object();
+  }
   to.close_array().key("moves").open_array();
   for (const Move& m : run.moves)
     to.open_object()
@@ -190,7 +213,7 @@ std::string data_json(const Subject& subject, const Timeline* timeline, const Su
   put_threads(to, subject.run, subject.figures);
   put_constructs(to, subject.run, subject.figures);
   put_waits(to, subject.run, subject.figures);
-  put_memory(to, subject.run, subject.locality);
+  put_memory(to, subject.run, subject.locality, subject.advice);
   to.key("parallelism").open_object().values("running", subject.figures.parallelism.running);
   to.values("available", subject.figures.parallelism.available).close_object();
   if (other != nullptr) put_comparison(to, subject, *other, compare(subject, *other));

@@ -130,7 +130,7 @@ FirstScreen first_screen(const Run& run, const Figures& figures, const Locality&
   screen.answers = {length_answer(run, figures), parallel_answer(figures), time_answer(figures),
                     memory_answer(locality)};
   screen.costs = costs_of(run, figures, locality);
-  screen.changes = changes_of(run, figures, advice);
+  screen.changes = changes_of(run, figures, locality, advice);
   screen.lacks = lacks_of(run, figures);
   return screen;
 }

@@ -35,7 +35,7 @@ class Reading {
     places("SELECT allocation, location, sum(bytes) FROM home GROUP BY 1, 2 ORDER BY 1, 2", out_.homes);
     if (tables("'first_touch'") == 0) return;  // samples of page faults, which not every recorder takes
     places(
-        "SELECT allocation, location, count(*) FROM first_touch WHERE allocation IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+        "SELECT allocation, location, sum(pages) FROM first_touch WHERE allocation IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
         out_.first_touches);
   }
 

@@ -41,7 +41,7 @@ struct Places {
   std::vector<std::string> whys;
   std::vector<AllocationPlace> homes;  // bytes of allocations by location
   std::vector<AllocationPlace>
-      first_touches;  // pages that were touched first from a location, as samples: bytes is their count
+      first_touches;  // pages that samples say were touched first from a location: `bytes` is their count
 };
 
 /// Of the tasks 0 to `count` - 1; only process 0's machine.

@@ -37,6 +37,7 @@ class Reading {
     footprints(count);
     read_places(file_, count, out_.places);
     if (file_.schema() >= kFirstWithAllocations) allocations();
+    out_.uses = read_allocation_uses(file_, out_);
     if (file_.schema() >= kFirstWithMoves) moves();
     return file_.wrong();
   }
@@ -209,11 +210,14 @@ class Reading {
   }
 
   void allocations() {
-    file_.query("SELECT id, length, allocated_ns, thread, code FROM allocation ORDER BY id", [&](const Row& row) {
+    const char* const sql = out_.places.told
+                                ? "SELECT id, length, allocated_ns, thread, code, distribution FROM allocation ORDER BY id"
+                                : "SELECT id, length, allocated_ns, thread, code, NULL FROM allocation ORDER BY id";
+    file_.query(sql, [&](const Row& row) {
       const auto code = codes_.find(row.integer_or(4, kNone));
       const ConstructName name = code == codes_.end() ? ConstructName{} : code->second;
       const bool own = name.module.substr(name.module.rfind('/') + 1).starts_with("libhearth");
-      out_.allocations.push_back({row.integer(0), row.integer(1), row.integer(2), thread(row, 3), name.name, own});
+      out_.allocations.push_back({row.integer(0), row.integer(1), row.integer(2), thread(row, 3), name.name, own, row.text(5)});
     });
   }
 

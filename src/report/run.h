@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/allocation_use.h"
 #include "report/places.h"
 
 namespace hearth::report {
@@ -64,7 +65,8 @@ struct Allocation {
   std::int64_t id = 0, bytes = 0, when = 0;
   std::int32_t thread = kNone;
   std::string site;
-  bool own = false;  // the runtime's
+  bool own = false;          // the runtime's
+  std::string distribution;  // empty: the system's
 };
 
 struct Move {
@@ -93,6 +95,7 @@ struct Run {
   std::vector<WaitPlace> wait_places;
   std::vector<Loop> loops;  // one for each thread
   std::vector<Allocation> allocations;
+  std::vector<AllocationUse> uses;  // of allocations
   std::vector<Move> moves;
   std::vector<std::string> problems;
   std::vector<std::int64_t> declared;  // bytes of its footprint, by task; empty: no task has one

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A recording knows the machine, where threads are, where the bytes of each task are and what the policy made of that. On a
 pretended machine, whose owners Hearth computes: each figure can be worked out by hand."""
+import json
 import shutil
 import sqlite3
 import sys
@@ -132,6 +133,68 @@ class Places(unittest.TestCase):
             self.assertGreater(database.execute("SELECT count(location) FROM task").fetchone()[0], 0)
 
 
+class FirstTouch(unittest.TestCase):
+    PAGES = 4096
+    PROGRAM = r"""
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+enum { SIZE = %d * 4096 };
+static char *small_pages(void) {
+  char *all = malloc(SIZE + 4096);
+  madvise((void *)(((size_t)all + 4095) & -4096), SIZE, MADV_NOHUGEPAGE);
+  return all;
+}
+int main(void) {
+  char *by_one = small_pages(), *by_all = small_pages();
+  memset(by_one, 1, SIZE);
+#pragma omp parallel for schedule(static) num_threads(2)
+  for (int i = 0; i < SIZE; i += 4096) by_all[i] = 1;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < SIZE; i += SIZE / 8) {
+#pragma omp task depend(inout : by_one[i : SIZE / 8])
+    for (int k = 0; k < SIZE / 8; k += 64) by_one[i + k]++;
+  }
+  return by_one[7] - 1;
+}
+""" % PAGES
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = SHOP.folder / "touch.db"
+        program = SHOP.compile("touch", cls.PROGRAM, "-fopenmp", "-g", compiler=COMPILERS[-1])
+        done = hearth("record", "-o", cls.path, "--", program, env={"OMP_NUM_THREADS": 2})
+        assert done.returncode == 0, done.stderr
+        cls.file = sqlite3.connect(cls.path)
+        cls.told = cls.file.execute("SELECT value FROM meta WHERE key = 'first_touch'").fetchone()[0]
+        cls.large = [row[0] for row in cls.file.execute(f"SELECT id FROM allocation WHERE length >= {cls.PAGES * 4096} ORDER BY allocated_ns")]
+
+    def test_who_touched_memory_first(self):
+        if self.told.startswith("not recorded: perf_event_open: "):
+            self.skipTest(self.told)
+        self.assertEqual(self.told, "sampled")
+        by_one, by_all = ([(thread, pages) for thread, pages in self.file.execute(
+            "SELECT t.number, sum(f.pages) FROM first_touch f JOIN thread t ON t.id = f.thread WHERE allocation = ? GROUP BY 1 ORDER BY 1",
+            (which,))] for which in self.large)
+        self.assertEqual([thread for thread, _ in by_one], [0])
+        self.assertEqual([thread for thread, _ in by_all], [0, 1])
+        for pages, wanted in ((by_one[0][1], self.PAGES), (by_all[0][1], self.PAGES // 2), (by_all[1][1], self.PAGES // 2)):
+            self.assertLessEqual(abs(pages - wanted), 64)
+
+    def test_where_blocks_lie_that_are_never_freed(self):
+        for which in self.large:
+            bytes_, = self.file.execute("SELECT sum(bytes) FROM home WHERE allocation = ? AND location >= 0", (which,)).fetchone()
+            self.assertLessEqual(abs(bytes_ - self.PAGES * 4096), 8192)
+
+    def test_the_report_tells(self):
+        rows = [a for a in json.loads(hearth("report", "--json", self.path).stdout)["allocations"] if a["id"] in self.large]
+        self.assertEqual([(a["readers"], a["writers"]) for a in rows], [(8, 8), (0, 0)])
+        if self.told == "sampled":
+            self.assertEqual(rows[0]["first_part"], 1)
+            self.assertLess(rows[1]["first_part"], 0.6)
+
+
 class Older(unittest.TestCase):
     def test_older_recordings_open_in_every_command(self):
         program = SHOP.compile("older", PROGRAM, "-fopenmp", compiler=COMPILERS[0])
@@ -145,7 +208,7 @@ class Older(unittest.TestCase):
                     if schema < 4:
                         for view in ("locality", "task_distance", "outcome"):
                             database.execute("DROP VIEW " + view)
-                        for table in ("machine", "location", "distance", "home", "task_bytes", "decision"):
+                        for table in ("machine", "location", "distance", "home", "first_touch", "task_bytes", "decision"):
                             database.execute("DROP TABLE " + table)
                         for column in ("task.location", "span.location", "allocation.freed_ns", "allocation.source",
                                        "allocation.distribution"):

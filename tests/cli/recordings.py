@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS location(process INTEGER, id INTEGER, node INTEGER, c
 CREATE TABLE IF NOT EXISTS distance(process INTEGER, location INTEGER, memory INTEGER, distance INTEGER, latency_ns REAL,
   source TEXT, PRIMARY KEY(process, location, memory)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS home(allocation INTEGER, location INTEGER, bytes INTEGER, asked_ns INTEGER);
-CREATE TABLE IF NOT EXISTS first_touch(allocation INTEGER, process INTEGER, thread INTEGER, location INTEGER, address INTEGER,
+CREATE TABLE IF NOT EXISTS first_touch(allocation INTEGER, task INTEGER, thread INTEGER, location INTEGER, pages INTEGER,
   touched_ns INTEGER);
 CREATE TABLE IF NOT EXISTS task_bytes(task INTEGER, memory INTEGER, read INTEGER, written INTEGER, source TEXT);
 CREATE TABLE IF NOT EXISTS decision(task INTEGER, thread INTEGER, decided_ns INTEGER, released INTEGER, stated INTEGER,

@@ -180,8 +180,18 @@ function fillAllocations() {
     {label: 'Size', number: true, value: a => a.bytes, show: a => bytesText(a.bytes)},
     {label: 'By thread', number: true, value: a => a.thread, show: a => a.thread < 0 ? '–' : String(a.thread), hint: 'number of the thread in the recording; none: no OpenMP thread'},
     {label: 'When', number: true, value: a => a.allocated_ns, show: a => a.allocated_ns < RUN.begin_ns ? 'before the run' : timeText(a.allocated_ns - RUN.begin_ns)},
+    {label: 'Distribution', value: a => a.distribution || 'the system’s'},
+    {label: 'Touched first', number: true, value: a => a.first_part, show: a => a.first_toucher < 0 ? '–' : 'thread ' + a.first_toucher + ': ' + shareText(a.first_part), hint: 'the thread that touched most of it first, by samples of page faults, and its part'},
+    {label: 'Lies at', number: true, value: a => a.lies.part, show: a => placeText(a.lies), hint: 'the location that has most of it, as it was freed or the program ended, and that part; asked from 128 KiB on'},
+    {label: 'Used at', number: true, value: a => a.used.part, show: a => placeText(a.used), hint: 'the location whose tasks read and write most of it'},
+    {label: 'Readers', number: true, value: a => a.readers, show: a => countText(a.readers), hint: 'tasks that declare to read it'},
+    {label: 'Writers', number: true, value: a => a.writers, show: a => countText(a.writers), hint: 'tasks that declare to write it'},
+    {label: 'Remote', number: true, value: a => a.remote_share, show: a => a.remote_share < 0 ? '–' : shareText(a.remote_share), hint: 'of the bytes that tasks declare in it; an estimate, as if all parts were used alike'},
+    {label: 'Advised', value: a => a.advised || '–', hint: 'a distribution, by the rules or the simulator'},
   ], rows, 1));
 }
+/** "2: 75 %", of {location, part}. */
+function placeText(most) { return most.location < 0 ? '–' : most.location + ': ' + shareText(most.part); }
 
 function fillMoves() {
   const rows = REPORT.moves, why = {call: 'a call of the program', hint: 'a plan that follows hints', balance: 'a plan of Hearth’s own', touch: 'next touch, announced', trap: 'next touch, closed pages'};
