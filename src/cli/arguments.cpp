@@ -394,6 +394,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_check(app, command);
   register_record(app, command);
   register_readers(app);
+  register_bench(app);
   register_doctor(app);
   register_env(app);
   register_learned(app);

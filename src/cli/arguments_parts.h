@@ -27,5 +27,7 @@ inline void end_with(int status) {
 
 /// The commands that read recordings: report, export, sim, map.
 void register_readers(CLI::App& app);
+/// bench and demo.
+void register_bench(CLI::App& app);
 
 }  // namespace hearth::cli
