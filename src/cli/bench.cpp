@@ -84,7 +84,8 @@ bool writable(const std::string& file) {
 // Without -o an earlier result is not written over: it may be wanted for a comparison.
 std::string unused_stem() {
   std::string stem = "hearth-bench";
-  for (int i = 2; fs::exists(stem + ".json") || fs::exists(stem + ".html"); ++i) stem = fmt::format("hearth-bench-{}", i);
+  for (int i = 2; fs::exists(stem + ".json") || fs::exists(stem + ".html"); ++i)
+    stem = fmt::format("hearth-bench-{}", i);
   return stem;
 }
 
@@ -125,7 +126,9 @@ bool find_runtimes(const BenchRequest& request, const std::string& library, std:
       say("bench: {}", named.problem);
       return false;
     }
-    std::erase_if(runtimes, [&](const trial::Runtime& one) { return one.name == named.runtime.name || (one.kind != "hearth" && one.file == named.runtime.file); });
+    std::erase_if(runtimes, [&](const trial::Runtime& one) {
+      return one.name == named.runtime.name || (one.kind != "hearth" && one.file == named.runtime.file);
+    });
     runtimes.push_back(std::move(named.runtime));
   }
   return true;
@@ -167,15 +170,18 @@ int compare(const std::vector<std::string>& files) {
 int check(const std::string& file) {
   trial::Result result;
   if (!read_file(file, result)) return kExitFailed;
-  put(stdout, "{}: a result of hearth bench, version 1: {} rows, {} rounds, {}\n", file, result.rows.size(), result.rounds, result.ended);
+  put(stdout, "{}: a result of hearth bench, version 1: {} rows, {} rounds, {}\n", file, result.rows.size(),
+      result.rounds, result.ended);
   return 0;
 }
 
 int list(const std::vector<trial::Runtime>& runtimes) {
-  put_text(stdout,
-           "Sets:\n  machine    topology, latencies, bandwidths\n  overheads  constructs with empty bodies\n  tasks      seven task benchmarks, with and without "
-           "cut-off\n  las        the six of the paper on locality-aware scheduling, with every distribution\n  nested     teams inside a team\nRuntimes:\n");
-  for (const trial::Runtime& one : runtimes) put(stdout, "  {:20}  {:8}  build {:16}  {}\n", one.name, one.kind, one.build, one.file);
+  put_text(
+      stdout,
+      "Sets:\n  machine    topology, latencies, bandwidths\n  overheads  constructs with empty bodies\n  tasks      seven task benchmarks, with and without "
+      "cut-off\n  las        the six of the paper on locality-aware scheduling, with every distribution\n  nested     teams inside a team\nRuntimes:\n");
+  for (const trial::Runtime& one : runtimes)
+    put(stdout, "  {:20}  {:8}  build {:16}  {}\n", one.name, one.kind, one.build, one.file);
   return 0;
 }
 
@@ -198,12 +204,14 @@ bool prepare(const BenchRequest& request, Setting& setting) {
     return false;
   }
   if (!find_runtimes(request, installation.library, campaign.runtimes)) return false;
-  campaign.sets = request.only.empty() ? std::vector<std::string>(std::begin(trial::kSets), std::end(trial::kSets)) : request.only;
+  campaign.sets = request.only.empty() ? std::vector<std::string>(std::begin(trial::kSets), std::end(trial::kSets))
+                                       : request.only;
   campaign.quick = request.quick;
   campaign.tiny = request.tiny;
   campaign.minutes = request.minutes > 0 ? request.minutes : request.quick ? kQuickMinutes : kUsualMinutes;
   campaign.rounds = request.rounds > 0 ? request.rounds : kUsualRounds;
-  campaign.threads = request.threads > 0 ? request.threads : static_cast<int>(topology::allowance().default_team_size());
+  campaign.threads = request.threads > 0 ? request.threads
+                                         : static_cast<int>(topology::allowance().default_team_size());
   return request.list || setting.scratch.create("bench");
 }
 
@@ -232,16 +240,18 @@ int bench_main(const BenchRequest& request) {
     if (!request.check.empty()) return check(request.check);
     if (!legal_sets(request.only)) return kExitUsage;
     const Places places = request.list ? Places() : places_of(request);
-    if ((!places.json.empty() && !writable(places.json)) || (!places.page.empty() && !writable(places.page))) return kExitFailed;
+    if ((!places.json.empty() && !writable(places.json)) || (!places.page.empty() && !writable(places.page)))
+      return kExitFailed;
     const InterruptWatch watch;
     Setting setting;
     if (!prepare(request, setting)) return kExitFailed;
     if (request.list) return list(setting.campaign.runtimes);
-    say("bench: {:g} minutes at most, {} threads, runtimes: {}", setting.campaign.minutes, setting.campaign.threads, [&] {
-      std::string names;
-      for (const trial::Runtime& one : setting.campaign.runtimes) names += (names.empty() ? "" : ", ") + one.name;
-      return names;
-    }());
+    say("bench: {:g} minutes at most, {} threads, runtimes: {}", setting.campaign.minutes, setting.campaign.threads,
+        [&] {
+          std::string names;
+          for (const trial::Runtime& one : setting.campaign.runtimes) names += (names.empty() ? "" : ", ") + one.name;
+          return names;
+        }());
     const trial::Result result = measure(setting);
     setting.scratch.remove();
     const bool text_apart = places.json != "-" && places.page != "-";

@@ -40,7 +40,8 @@ Answer las_answer(const Job& job, const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("runtime ")) out.served_by = line.substr(8);
     const std::size_t at = line.find(" seconds ");
-    if (line.starts_with("repeat ") && at != std::string::npos) seconds.push_back(std::strtod(line.c_str() + at + 9, nullptr));
+    if (line.starts_with("repeat ") && at != std::string::npos)
+      seconds.push_back(std::strtod(line.c_str() + at + 9, nullptr));
   }
   if (seconds.empty()) return failed(State::wrong, "its output tells no time");
   out.ns[job.benchmark] = spread_of(seconds).median * 1e9;
@@ -57,7 +58,9 @@ Answer json_answer(const Job& job, const std::string& text) {
     std::vector<double> ns;
     for (const Value& one : rows.items[i].get("ns").items) ns.push_back(one.number);
     const bool alone = rows.keys.size() == 1;
-    const std::string name = alone && !job.row_is_name ? job.benchmark : job.row_is_name ? rows.keys[i] : fmt::format("{} {}", job.benchmark, rows.keys[i]);
+    const std::string name = alone && !job.row_is_name ? job.benchmark
+                             : job.row_is_name         ? rows.keys[i]
+                                                       : fmt::format("{} {}", job.benchmark, rows.keys[i]);
     if (!ns.empty()) out.ns[harmless(name)] = spread_of(ns).median;
   }
   return out;
@@ -74,7 +77,8 @@ Answer answer_of(const Job& job, const Ended& ended, double limit_s) {
     case Ended::How::normally: break;
   }
   if (ended.status == 127) return failed(State::refused, "the program does not start on this runtime");
-  if (ended.status != 0 && ended.errors.find("no memory") != std::string::npos) return failed(State::refused, "no memory");
+  if (ended.status != 0 && ended.errors.find("no memory") != std::string::npos)
+    return failed(State::refused, "no memory");
   if (ended.status != 0) return failed(State::wrong, fmt::format("its check failed: exit status {}", ended.status));
   return job.las_output ? las_answer(job, ended.output) : json_answer(job, ended.output);
 }

@@ -33,7 +33,7 @@ Rows rows_of(const topology::Matrix<double>& matrix) {
 
 struct Running {
   Job job;
-  double seconds = 0;   // how long it took last
+  double seconds = 0;  // how long it took last
   bool given_up = false;
   std::map<std::string, std::size_t> rows;  // in the result, by name
 };
@@ -57,7 +57,8 @@ class Trial {
     if (wants("machine")) measure_machine();
     plan(available_memory(root));
     for (std::size_t i = 0; i < request_.runtimes.size(); ++i) {
-      if (!link_names(request_.runtimes[i], links(i))) throw std::runtime_error(fmt::format("{}: cannot be written", links(i)));
+      if (!link_names(request_.runtimes[i], links(i)))
+        throw std::runtime_error(fmt::format("{}: cannot be written", links(i)));
     }
     while (result_.ended == "complete" && !over_ && another_round()) round();
     finish();
@@ -67,7 +68,9 @@ class Trial {
   }
 
  private:
-  bool wants(std::string_view set) const { return std::find(request_.sets.begin(), request_.sets.end(), set) != request_.sets.end(); }
+  bool wants(std::string_view set) const {
+    return std::find(request_.sets.begin(), request_.sets.end(), set) != request_.sets.end();
+  }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   double left() const { return request_.minutes * 60 - kWriteSeconds - elapsed(); }
   std::string links(std::size_t runtime) const { return fmt::format("{}/{}", request_.scratch, runtime); }
@@ -81,7 +84,9 @@ class Trial {
         result_.ended = "interrupted";
         return;
       }
-      MeasuredFacts facts{rows_of(measured->read_ns), rows_of(measured->read_mbs), measured->loaded_ns, measured->memory_gbs, measured->llc_ns, {}};
+      MeasuredFacts facts{rows_of(measured->read_ns), rows_of(measured->read_mbs),
+                          measured->loaded_ns,        measured->memory_gbs,
+                          measured->llc_ns,           {}};
       for (const std::string& remark : measured->remarks) facts.remarks.push_back(harmless(remark));
       result_.machine.measured = std::move(facts);
     } catch (const std::exception& error) {
@@ -91,15 +96,24 @@ class Trial {
   }
 
   void plan(std::uint64_t available) {
-    PlanInput input{request_.sets, request_.quick, request_.tiny, request_.threads, static_cast<int>(result_.machine.nodes.size()), 0, request_.runtimes, {}};
+    PlanInput input{request_.sets,
+                    request_.quick,
+                    request_.tiny,
+                    request_.threads,
+                    static_cast<int>(result_.machine.nodes.size()),
+                    0,
+                    request_.runtimes,
+                    {}};
     std::error_code error;
-    for (std::filesystem::directory_iterator it(request_.programs, error), end; !error && it != end; it.increment(error))
+    for (std::filesystem::directory_iterator it(request_.programs, error), end; !error && it != end;
+         it.increment(error))
       input.programs.insert(it->path().filename().string());
     if (wants("las")) {
       PlanInput only = input;
       only.sets = {"las"};
       const auto& caches = result_.machine.cache_bytes;
-      const DataChoice data = choose_data({caches.empty() ? 0 : *std::max_element(caches.begin(), caches.end()), available, request_.minutes * 60, request_.tiny},
+      const DataChoice data = choose_data({caches.empty() ? 0 : *std::max_element(caches.begin(), caches.end()),
+                                           available, request_.minutes * 60, request_.tiny},
                                           plan_jobs(only).size());
       if (!data.remark.empty()) note(data.remark);
       if (data.bytes == 0) std::erase(input.sets, "las");
@@ -112,7 +126,8 @@ class Trial {
       running_.push_back(std::move(one));
     }
     for (const std::string& set : input.sets) {
-      if (set != "machine" && std::none_of(running_.begin(), running_.end(), [&](const Running& one) { return one.job.set == set; }))
+      if (set != "machine" &&
+          std::none_of(running_.begin(), running_.end(), [&](const Running& one) { return one.job.set == set; }))
         note(fmt::format("{}: its programs are not in this installation", set));
     }
   }
@@ -139,8 +154,11 @@ class Trial {
       return true;
     }
     if (result_.rounds == 1)
-      campaign_.say(fmt::format("a round takes {:.0f} s: {} rounds in {:.0f} minutes", seconds, result_.rounds + more, request_.minutes));
-    if (more == 0) result_.left_out.push_back(fmt::format("rounds after {}: they did not fit into {:g} minutes", result_.rounds, request_.minutes));
+      campaign_.say(fmt::format("a round takes {:.0f} s: {} rounds in {:.0f} minutes", seconds, result_.rounds + more,
+                                request_.minutes));
+    if (more == 0)
+      result_.left_out.push_back(
+          fmt::format("rounds after {}: they did not fit into {:g} minutes", result_.rounds, request_.minutes));
     return more > 0;
   }
 
@@ -174,7 +192,8 @@ class Trial {
         return;
       }
       expected_ = std::max(expected_, elapsed() + rest);
-      const std::string what = fmt::format("{} {} on {}", one.job.set, one.job.benchmark, request_.runtimes[one.job.runtime].name);
+      const std::string what = fmt::format("{} {} on {}", one.job.set, one.job.benchmark,
+                                           request_.runtimes[one.job.runtime].name);
       if (!campaign_.watch(what, elapsed(), expected_)) {
         result_.ended = "interrupted";
         return;
@@ -195,10 +214,12 @@ class Trial {
     const Runtime& runtime = request_.runtimes[one.job.runtime];
     std::vector<std::string> command = {request_.programs + "/" + one.job.program};
     command.insert(command.end(), one.job.arguments.begin(), one.job.arguments.end());
-    std::vector<std::pair<std::string, std::string>> more = {
-        {"LD_LIBRARY_PATH", links(one.job.runtime)}, {"OMP_NUM_THREADS", std::to_string(request_.threads)}, {"OMP_DYNAMIC", "false"}};
+    std::vector<std::pair<std::string, std::string>> more = {{"LD_LIBRARY_PATH", links(one.job.runtime)},
+                                                             {"OMP_NUM_THREADS", std::to_string(request_.threads)},
+                                                             {"OMP_DYNAMIC", "false"}};
     if (!runtime.policy.empty()) more.emplace_back("HEARTH_POLICY", runtime.policy);
-    const double patience = std::max(kPatienceSeconds, kPatienceGuesses * one.seconds), limit = std::min(patience, std::max(1.0, left()));
+    const double patience = std::max(kPatienceSeconds, kPatienceGuesses * one.seconds),
+                 limit = std::min(patience, std::max(1.0, left()));
     const Ended ended = run_process(command, plain_environment(more), limit, campaign_.stopped);
     if (ended.how == Ended::How::by_time && limit < patience) return run_out(one);
     Answer answer = answer_of(one.job, ended, limit);
@@ -220,14 +241,16 @@ class Trial {
   void run_out(const Running& one) {
     over_ = true;
     if (result_.rounds == 0) result_.ended = "time";
-    result_.left_out.push_back(harmless(fmt::format("{} {} in round {}: time was over", one.job.set, one.job.benchmark, result_.rounds + 1)));
+    result_.left_out.push_back(
+        harmless(fmt::format("{} {} in round {}: time was over", one.job.set, one.job.benchmark, result_.rounds + 1)));
   }
 
   void give_up(Running& one, const Answer& answer, const Ended& ended) {
     one.given_up = true;
     const std::string last = ended.errors.substr(0, ended.errors.find('\n'));
     campaign_.say(fmt::format("{} {} ({}) on {}: {}: {}{}{}", one.job.set, one.job.benchmark, one.job.compiler,
-                              request_.runtimes[one.job.runtime].name, state_word(answer.state), answer.why, last.empty() ? "" : ": ", last));
+                              request_.runtimes[one.job.runtime].name, state_word(answer.state), answer.why,
+                              last.empty() ? "" : ": ", last));
     if (one.rows.empty()) row_of(one, one.job.benchmark);
     for (const auto& [name, index] : one.rows) {
       result_.rows[index].state = answer.state;
@@ -239,7 +262,14 @@ class Trial {
     const auto found = one.rows.find(name);
     if (found != one.rows.end()) return result_.rows[found->second];
     one.rows[name] = result_.rows.size();
-    result_.rows.push_back({one.job.set, name, one.job.compiler, one.job.data, request_.runtimes[one.job.runtime].name, State::left_out, "", {}});
+    result_.rows.push_back({one.job.set,
+                            name,
+                            one.job.compiler,
+                            one.job.data,
+                            request_.runtimes[one.job.runtime].name,
+                            State::left_out,
+                            "",
+                            {}});
     return result_.rows.back();
   }
 

@@ -21,7 +21,9 @@ constexpr double kMuchSteal = 1, kMuchOthers = 5;  // percent
 constexpr double kMuchLoad = 0.25;                 // of the CPUs
 
 double seconds_of(const rusage& usage) {
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -81,7 +83,8 @@ MachineFacts machine_facts(const SystemRoot& root, const topology::Machine& mach
   out.processor = processor_name(root);
   out.cpus = static_cast<int>(machine.usable.count());
   const auto used = [](const auto& all) {
-    return static_cast<int>(std::count_if(all.begin(), all.end(), [](const auto& one) { return one.usable.count() > 0; }));
+    return static_cast<int>(
+        std::count_if(all.begin(), all.end(), [](const auto& one) { return one.usable.count() > 0; }));
   };
   out.cores = used(machine.cores);
   out.packages = used(machine.packages);
@@ -99,7 +102,9 @@ MachineFacts machine_facts(const SystemRoot& root, const topology::Machine& mach
   for (const std::size_t from : nodes) {
     out.distance.emplace_back();
     for (const std::size_t to : nodes)
-      out.distance.back().push_back(from < machine.node_distance.size() && to < machine.node_distance.size() ? machine.node_distance.at(from, to) : 0);
+      out.distance.back().push_back(from < machine.node_distance.size() && to < machine.node_distance.size()
+                                        ? machine.node_distance.at(from, to)
+                                        : 0);
   }
   return out;
 }
@@ -108,7 +113,8 @@ Conditions conditions_before(const SystemRoot& root, const topology::Machine& ma
   Conditions out;
   std::string line;
   if (root.read_line("/proc/loadavg", line)) out.load_before = std::max(0.0, std::strtod(line.c_str(), nullptr));
-  if (root.read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line) && !line.empty()) out.governor = harmless(line).substr(0, 64);
+  if (root.read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line) && !line.empty())
+    out.governor = harmless(line).substr(0, 64);
   if (root.read_line("/proc/sys/kernel/numa_balancing", line)) out.numa_balancing = line == "0" ? "off" : "on";
   if (root.read_line("/sys/kernel/mm/transparent_hugepage/enabled", line)) {
     const std::string word = word_in_brackets(line);
@@ -124,7 +130,8 @@ void judge(const CpuTimes& begin, const CpuTimes& end, int cpus, Conditions& con
   if (all > 0) {
     const double busy = static_cast<double>(end.busy - std::min(begin.busy, end.busy));
     conditions.others_percent = std::clamp(100 * (busy - (end.own - begin.own)) / all, 0.0, 100.0);
-    conditions.steal_percent = std::clamp(100 * static_cast<double>(end.steal - std::min(begin.steal, end.steal)) / all, 0.0, 100.0);
+    conditions.steal_percent = std::clamp(100 * static_cast<double>(end.steal - std::min(begin.steal, end.steal)) / all,
+                                          0.0, 100.0);
   }
   auto& reasons = conditions.reasons;
   reasons.clear();
@@ -136,7 +143,8 @@ void judge(const CpuTimes& begin, const CpuTimes& end, int cpus, Conditions& con
     reasons.push_back(fmt::format("a hypervisor took {:.0f} % of the CPU time away", conditions.steal_percent));
   if (conditions.governor != "none" && conditions.governor != "performance")
     reasons.push_back(fmt::format("the frequency governor is {}, not performance", conditions.governor));
-  if (conditions.cpu_quota > 0) reasons.push_back(fmt::format("a quota allows {:.1f} CPUs' time", conditions.cpu_quota));
+  if (conditions.cpu_quota > 0)
+    reasons.push_back(fmt::format("a quota allows {:.1f} CPUs' time", conditions.cpu_quota));
   conditions.quiet = reasons.empty();
 }
 
@@ -145,7 +153,8 @@ std::uint64_t available_memory(const SystemRoot& root) {
   root.read("/proc/meminfo", text);
   std::uint64_t out = kib_behind(text, "MemAvailable:") << 10;
   std::int64_t most = 0, used = 0;
-  if (root.read_number("/sys/fs/cgroup/memory.max", most) && most > 0 && root.read_number("/sys/fs/cgroup/memory.current", used))
+  if (root.read_number("/sys/fs/cgroup/memory.max", most) && most > 0 &&
+      root.read_number("/sys/fs/cgroup/memory.current", used))
     out = std::min(out, static_cast<std::uint64_t>(std::max<std::int64_t>(0, most - used)));
   return out;
 }

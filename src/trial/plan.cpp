@@ -27,7 +27,8 @@ constexpr const char* kOverheads =
 std::string argument(const char* name, std::uint64_t value) { return fmt::format("{}={}", name, value); }
 
 double las_guess(std::string_view name, std::uint64_t bytes) {
-  return name == "matmul" || name == "sparselu" ? kFixedSeconds * 2 : kFixedSeconds + static_cast<double>(bytes) / kBytesPerSecond;
+  return name == "matmul" || name == "sparselu" ? kFixedSeconds * 2
+                                                : kFixedSeconds + static_cast<double>(bytes) / kBytesPerSecond;
 }
 
 std::vector<std::string> las_arguments(std::string_view name, const PlanInput& input) {
@@ -54,22 +55,29 @@ class Planner {
   explicit Planner(const PlanInput& input) : input_(input) {}
   std::vector<Job> jobs;
 
-  bool has_set(std::string_view name) const { return std::find(input_.sets.begin(), input_.sets.end(), name) != input_.sets.end(); }
+  bool has_set(std::string_view name) const {
+    return std::find(input_.sets.begin(), input_.sets.end(), name) != input_.sets.end();
+  }
   bool has(const std::string& program) const { return input_.programs.count(program) > 0; }
 
   void overheads() {
     const std::string samples = input_.tiny ? "1" : "3", length = input_.tiny ? "20" : "400";
     add("overheads", "constructs", "overhead",
-        {"--rows", input_.tiny ? "parallel;taskwait" : kOverheads, "--samples", samples, "--sample-us", length, "--max-wait-us",
-         input_.tiny ? "0" : "2000"},
+        {"--rows", input_.tiny ? "parallel;taskwait" : kOverheads, "--samples", samples, "--sample-us", length,
+         "--max-wait-us", input_.tiny ? "0" : "2000"},
         input_.tiny ? 0.1 : 0.8, true);
   }
 
   void tasks() {
     for (const char* name : kTasks) {
       if (input_.tiny && std::string_view(name) != "fib") continue;
-      std::vector<std::string> arguments = {"--json", "--samples", input_.tiny ? "1" : "3", "--budget-ms", input_.tiny ? "1" : "300",
-                                            "--max-wait-us", input_.tiny ? "0" : "2000"};
+      std::vector<std::string> arguments = {"--json",
+                                            "--samples",
+                                            input_.tiny ? "1" : "3",
+                                            "--budget-ms",
+                                            input_.tiny ? "1" : "300",
+                                            "--max-wait-us",
+                                            input_.tiny ? "0" : "2000"};
       add("tasks", name, name, arguments, 0.4, true);
       if (input_.quick || input_.tiny) continue;
       arguments.emplace_back("--all");
@@ -82,8 +90,8 @@ class Planner {
     const char* bytes[] = {"4K", "4M", "1M", "", "512K"};
     for (std::size_t i = 0; i < std::size(kNested); ++i) {
       if (input_.tiny && i > 0) continue;
-      std::vector<std::string> arguments = {"--teams", std::to_string(teams), "--threads", std::to_string(threads), "--repeats",
-                                            input_.tiny ? "1" : "3", "--json"};
+      std::vector<std::string> arguments = {"--teams",   std::to_string(teams),   "--threads", std::to_string(threads),
+                                            "--repeats", input_.tiny ? "1" : "3", "--json"};
       if (*bytes[i] != '\0')
         arguments.insert(arguments.end(), {"--bytes", bytes[i]});
       else
@@ -119,7 +127,15 @@ class Planner {
     else if (input_.nodes > 1)
       distributions.push_back("interleaved");
     for (const char* distribution : distributions) {
-      Job job{"las", name, compiler, distribution, fmt::format("las-{}.{}", name, compiler), las_arguments(name, input_), runtime, true, true,
+      Job job{"las",
+              name,
+              compiler,
+              distribution,
+              fmt::format("las-{}.{}", name, compiler),
+              las_arguments(name, input_),
+              runtime,
+              true,
+              true,
               input_.tiny ? 0.05 : las_guess(name, input_.data_bytes)};
       job.arguments.push_back(input_.tiny ? "repeats=1" : "repeats=2");
       job.arguments.push_back(fmt::format("distribution={}", distribution));
@@ -128,14 +144,15 @@ class Planner {
   }
 
   // gcc's build runs on all; clang's where there is no other.
-  void add(const char* set, const std::string& benchmark, const char* file, const std::vector<std::string>& arguments, double guess,
-           bool row_is_name) {
+  void add(const char* set, const std::string& benchmark, const char* file, const std::vector<std::string>& arguments,
+           double guess, bool row_is_name) {
     const bool gcc = has(fmt::format("{}.gcc", file));
     const char* compiler = gcc ? "gcc" : "clang";
     if (!gcc && !has(fmt::format("{}.clang", file))) return;
     for (std::size_t i = 0; i < input_.runtimes.size(); ++i) {
       if (!input_.runtimes[i].policy.empty() || (!gcc && !input_.runtimes[i].serves_clang())) continue;
-      jobs.push_back({set, benchmark, compiler, "none", fmt::format("{}.{}", file, compiler), arguments, i, false, row_is_name, guess});
+      jobs.push_back({set, benchmark, compiler, "none", fmt::format("{}.{}", file, compiler), arguments, i, false,
+                      row_is_name, guess});
     }
   }
 
@@ -157,7 +174,8 @@ DataChoice choose_data(const DataInput& input, std::size_t las_jobs) {
   DataChoice out;
   if (input.tiny) return {kLeastData, ""};
   if (input.available_bytes < kLeastMemory) {
-    out.remark = fmt::format("las: {} MiB of memory are available, {} MiB are needed", input.available_bytes / kMiB, kLeastMemory / kMiB);
+    out.remark = fmt::format("las: {} MiB of memory are available, {} MiB are needed", input.available_bytes / kMiB,
+                             kLeastMemory / kMiB);
     return out;
   }
   const std::uint64_t wanted = std::max(4 * input.cache_bytes, kUsualData);
@@ -167,14 +185,17 @@ DataChoice choose_data(const DataInput& input, std::size_t las_jobs) {
     out.bytes /= 2;
     why = "memory has no room for more";
   }
-  const auto seconds = [&] { return (kFixedSeconds + 2 * static_cast<double>(out.bytes) / kBytesPerSecond / 3) * static_cast<double>(las_jobs) * kWantedRounds; };
+  const auto seconds = [&] {
+    return (kFixedSeconds + 2 * static_cast<double>(out.bytes) / kBytesPerSecond / 3) * static_cast<double>(las_jobs) *
+           kWantedRounds;
+  };
   while (out.bytes > kSmallData && seconds() > input.seconds * 0.6) {
     out.bytes /= 2;
     why = "more would leave time for too few rounds";
   }
   if (out.bytes < wanted)
-    out.remark = fmt::format("las: data of {} MiB instead of {} MiB (four times the cache of {} MiB): {}", out.bytes / kMiB, wanted / kMiB,
-                             input.cache_bytes / kMiB, why);
+    out.remark = fmt::format("las: data of {} MiB instead of {} MiB (four times the cache of {} MiB): {}",
+                             out.bytes / kMiB, wanted / kMiB, input.cache_bytes / kMiB, why);
   return out;
 }
 

@@ -16,8 +16,8 @@ struct Job {
   std::string set, benchmark, compiler, data;
   std::string program;  // a file in the folder of the programs
   std::vector<std::string> arguments;
-  std::size_t runtime = 0;  // in PlanInput::runtimes
-  bool las_output = false;  // lines of text instead of JSON
+  std::size_t runtime = 0;   // in PlanInput::runtimes
+  bool las_output = false;   // lines of text instead of JSON
   bool row_is_name = false;  // its rows need no word before them
   double guess_s = 0;        // how long it takes, before anybody knows
 

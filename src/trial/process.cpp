@@ -31,7 +31,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment, int out, int err, pid_t parent) {
+[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment, int out, int err,
+                         pid_t parent) {
   setsid();  // a group of its own, which no Ctrl-C of the terminal reaches
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
@@ -132,7 +133,8 @@ std::vector<std::string> plain_environment(const std::vector<std::pair<std::stri
   std::vector<std::string> out;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
-    if (std::none_of(std::begin(kSpoken), std::end(kSpoken), [&](std::string_view start) { return text.starts_with(start); }))
+    if (std::none_of(std::begin(kSpoken), std::end(kSpoken),
+                     [&](std::string_view start) { return text.starts_with(start); }))
       out.emplace_back(text);
   }
   for (const auto& [name, value] : more) out.push_back(name + "=" + value);

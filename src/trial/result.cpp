@@ -170,7 +170,8 @@ const char* claim_word(const Spread& ratio) {
 }
 
 bool Result::is_hearth(const std::string& runtime) const {
-  return std::any_of(runtimes.begin(), runtimes.end(), [&](const RuntimeFacts& one) { return one.name == runtime && one.kind == "hearth"; });
+  return std::any_of(runtimes.begin(), runtimes.end(),
+                     [&](const RuntimeFacts& one) { return one.name == runtime && one.kind == "hearth"; });
 }
 
 std::vector<Ratio> ratios_of(const Result& result) {
@@ -180,7 +181,8 @@ std::vector<Ratio> ratios_of(const Result& result) {
     for (const Row& theirs : result.rows) {
       if (theirs.state != State::measured || !theirs.same_program(ours) || result.is_hearth(theirs.runtime)) continue;
       if (theirs.data != "none" && theirs.data != "standard") continue;
-      Ratio ratio{ours.set, ours.name, ours.compiler, ours.runtime, ours.data, theirs.runtime, ratio_of(ours.ns, theirs.ns)};
+      Ratio ratio{
+          ours.set, ours.name, ours.compiler, ours.runtime, ours.data, theirs.runtime, ratio_of(ours.ns, theirs.ns)};
       if (ratio.spread.count > 0) out.push_back(std::move(ratio));
     }
   }

@@ -35,7 +35,8 @@ std::string build_id(const std::string& bytes) {
   const std::size_t at = bytes.find(kNote);
   if (at == std::string::npos || at + kNote.size() + 20 > bytes.size()) return "none";
   std::string out;
-  for (std::size_t i = 0; i < 8; ++i) out += fmt::format("{:02x}", static_cast<unsigned char>(bytes[at + kNote.size() + i]));
+  for (std::size_t i = 0; i < 8; ++i)
+    out += fmt::format("{:02x}", static_cast<unsigned char>(bytes[at + kNote.size() + i]));
   return out;
 }
 
@@ -64,11 +65,14 @@ void add_file(const std::string& path, std::vector<Runtime>& found) {
   Runtime runtime = look_at(real);
   if (runtime.kind.empty() || runtime.kind == "hearth") return;
   // A copy of the same build says nothing new.
-  if (runtime.build != "none" && std::any_of(found.begin(), found.end(), [&](const Runtime& one) { return one.build == runtime.build; })) return;
+  if (runtime.build != "none" &&
+      std::any_of(found.begin(), found.end(), [&](const Runtime& one) { return one.build == runtime.build; }))
+    return;
   runtime.name = runtime.kind;
   if (runtime.kind == "libomp" && !version_in(real).empty()) runtime.name += "-" + version_in(real);
   const std::string base = runtime.name;
-  for (int i = 2; std::any_of(found.begin(), found.end(), [&](const Runtime& one) { return one.name == runtime.name; }); ++i)
+  for (int i = 2; std::any_of(found.begin(), found.end(), [&](const Runtime& one) { return one.name == runtime.name; });
+       ++i)
     runtime.name = fmt::format("{} {}", base, i);
   found.push_back(std::move(runtime));
 }
@@ -89,7 +93,8 @@ std::vector<std::string> listed_by_ldconfig() {
 void search(const fs::path& folder, int depth, std::vector<std::string>& out) {
   std::error_code error;
   std::vector<fs::path> names;
-  for (fs::directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error))
+  for (fs::directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && it != end; it.increment(error))
     names.push_back(it->path());
   std::sort(names.begin(), names.end());
   for (const fs::path& path : names) {
@@ -108,7 +113,10 @@ Runtime look_at(const std::string& file) {
   if (error) return out;
   out.file = real.string();
   const std::string bytes = contents(out.file);
-  if (bytes.compare(0, 4, "\x7f" "ELF") != 0) return out;
+  if (bytes.compare(0, 4,
+                    "\x7f"
+                    "ELF") != 0)
+    return out;
   const auto has = [&](std::string_view text) { return bytes.find(text) != std::string::npos; };
   out.build = build_id(bytes);
   if (has("HEARTH_POLICY") || has("libhearth"))
@@ -121,8 +129,12 @@ Runtime look_at(const std::string& file) {
 }
 
 std::vector<std::string> usual_folders() {
-  std::vector<std::string> out = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
-                                  "/usr/local/lib64", "/usr/local/lib"};
+  std::vector<std::string> out = {"/usr/lib/x86_64-linux-gnu",
+                                  "/usr/lib/aarch64-linux-gnu",
+                                  "/usr/lib64",
+                                  "/usr/lib",
+                                  "/usr/local/lib64",
+                                  "/usr/local/lib"};
   if (const char* conda = std::getenv("CONDA_PREFIX"); conda != nullptr) out.push_back(std::string(conda) + "/lib");
   for (const char* parent : {"/usr/lib", "/usr/lib64", "/opt/intel/oneapi/compiler"}) {
     std::error_code error;
@@ -156,9 +168,15 @@ Named named_runtime(const std::string& text) {
   Named out;
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
-  const auto legal = [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) || std::string_view("._+-").find(letter) != std::string_view::npos; };
-  if (equals == std::string::npos || name.empty() || name.size() > 32 || !std::all_of(name.begin(), name.end(), legal) || name.starts_with("hearth")) {
-    out.problem = fmt::format("--runtime \"{}\"; legal: NAME=PATH, the name of at most 32 letters, digits and . _ + -, not beginning with hearth", text);
+  const auto legal = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) ||
+           std::string_view("._+-").find(letter) != std::string_view::npos;
+  };
+  if (equals == std::string::npos || name.empty() || name.size() > 32 ||
+      !std::all_of(name.begin(), name.end(), legal) || name.starts_with("hearth")) {
+    out.problem = fmt::format(
+        "--runtime \"{}\"; legal: NAME=PATH, the name of at most 32 letters, digits and . _ + -, not beginning with hearth",
+        text);
     return out;
   }
   const std::string path = text.substr(equals + 1);
@@ -174,7 +192,9 @@ Named named_runtime(const std::string& text) {
   }
   out.runtime.name = name;
   if (out.runtime.kind.empty())
-    out.problem = fmt::format("--runtime \"{}\": there is no OpenMP runtime; legal: a libgomp, libomp or libiomp5, or a folder below which there is one", text);
+    out.problem = fmt::format(
+        "--runtime \"{}\": there is no OpenMP runtime; legal: a libgomp, libomp or libiomp5, or a folder below which there is one",
+        text);
   return out;
 }
 

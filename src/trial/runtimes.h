@@ -7,10 +7,10 @@
 namespace hearth::trial {
 
 struct Runtime {
-  std::string name;   // "libgomp", "libomp-19", "hearth locality", ...
-  std::string kind;   // hearth, libgomp, libomp or libiomp5
-  std::string file;   // real path; never part of a result
-  std::string build;  // the beginning of its build id, or "none"
+  std::string name;    // "libgomp", "libomp-19", "hearth locality", ...
+  std::string kind;    // hearth, libgomp, libomp or libiomp5
+  std::string file;    // real path; never part of a result
+  std::string build;   // the beginning of its build id, or "none"
   std::string policy;  // of Hearth; empty: as it comes
   bool serves_clang() const { return kind != "libgomp"; }
 };

@@ -13,20 +13,23 @@
 namespace hearth::trial {
 namespace {
 
-constexpr std::string_view kKnown[] = {"$schema", "$id", "title", "description", "type", "const", "enum", "properties", "required",
-                                       "additionalProperties", "items", "anyOf", "$ref", "minimum", "maximum", "minLength",
-                                       "maxLength", "pattern", "$defs"};
+constexpr std::string_view kKnown[] = {"$schema",   "$id",       "title",      "description", "type",
+                                       "const",     "enum",      "properties", "required",    "additionalProperties",
+                                       "items",     "anyOf",     "$ref",       "minimum",     "maximum",
+                                       "minLength", "maxLength", "pattern",    "$defs"};
 constexpr std::string_view kWord = "^[A-Za-z0-9._+ -]+$", kNoSlash = "^[^/]*$";
 
 bool same(const Value& a, const Value& b) {
-  return a.kind == b.kind && a.truth == b.truth && a.number == b.number && a.text == b.text && a.items.empty() && b.items.empty();
+  return a.kind == b.kind && a.truth == b.truth && a.number == b.number && a.text == b.text && a.items.empty() &&
+         b.items.empty();
 }
 
 bool is_type(const Value& value, std::string_view type) {
   switch (value.kind) {
     case Value::Kind::null: return type == "null";
     case Value::Kind::boolean: return type == "boolean";
-    case Value::Kind::number: return type == "number" || (type == "integer" && value.number == std::floor(value.number));
+    case Value::Kind::number:
+      return type == "number" || (type == "integer" && value.number == std::floor(value.number));
     case Value::Kind::text: return type == "string";
     case Value::Kind::array: return type == "array";
     case Value::Kind::object: return type == "object";
@@ -68,7 +71,8 @@ class Check {
     }
     if (const Value& ref = schema.get("$ref"); ref.kind == Value::Kind::text) {
       const Value& target = root_.get("$defs").get(ref.text.substr(ref.text.rfind('/') + 1));
-      if (target.kind != Value::Kind::object) return fail(value, path, "the schema refers to nothing", "a name in $defs");
+      if (target.kind != Value::Kind::object)
+        return fail(value, path, "the schema refers to nothing", "a name in $defs");
       if (!this->value(value, target, path)) return false;
     }
     return plain(value, schema, path) && inner(value, schema, path);
@@ -76,19 +80,22 @@ class Check {
 
  private:
   bool fail(const Value& value, const std::string& path, const std::string& what, const std::string& legal) {
-    problem = fmt::format("line {}, column {}: {}: {}; legal: {}", value.line, value.column, path.empty() ? "the document" : path, what, legal);
+    problem = fmt::format("line {}, column {}: {}: {}; legal: {}", value.line, value.column,
+                          path.empty() ? "the document" : path, what, legal);
     return false;
   }
 
   bool plain(const Value& value, const Value& schema, const std::string& path) {
     const Value& type = schema.get("type");
-    if (type.kind == Value::Kind::text && !is_type(value, type.text)) return fail(value, path, brief(value), "type " + type.text);
+    if (type.kind == Value::Kind::text && !is_type(value, type.text))
+      return fail(value, path, brief(value), "type " + type.text);
     if (type.kind == Value::Kind::array &&
         std::none_of(type.items.begin(), type.items.end(), [&](const Value& one) { return is_type(value, one.text); }))
       return fail(value, path, brief(value), "types " + joined(type.items));
     if (const Value& only = schema.get("const"); only.kind != Value::Kind::null && !same(value, only))
       return fail(value, path, brief(value), brief(only));
-    if (const Value& words = schema.get("enum"); words.kind == Value::Kind::array &&
+    if (const Value& words = schema.get("enum");
+        words.kind == Value::Kind::array &&
         std::none_of(words.items.begin(), words.items.end(), [&](const Value& one) { return same(value, one); }))
       return fail(value, path, brief(value), joined(words.items));
     if (value.kind == Value::Kind::number) return in_range(value, schema, path);
@@ -98,27 +105,37 @@ class Check {
 
   bool in_range(const Value& value, const Value& schema, const std::string& path) {
     const Value &least = schema.get("minimum"), &most = schema.get("maximum");
-    if (least.kind == Value::Kind::number && value.number < least.number) return fail(value, path, brief(value), "from " + brief(least));
-    if (most.kind == Value::Kind::number && value.number > most.number) return fail(value, path, brief(value), "up to " + brief(most));
+    if (least.kind == Value::Kind::number && value.number < least.number)
+      return fail(value, path, brief(value), "from " + brief(least));
+    if (most.kind == Value::Kind::number && value.number > most.number)
+      return fail(value, path, brief(value), "up to " + brief(most));
     return true;
   }
 
   bool text(const Value& value, const Value& schema, const std::string& path) {
     const Value &least = schema.get("minLength"), &most = schema.get("maxLength"), &pattern = schema.get("pattern");
-    const auto length = static_cast<double>(
-        std::count_if(value.text.begin(), value.text.end(), [](char letter) { return (static_cast<unsigned char>(letter) & 0xc0) != 0x80; }));
-    if (least.kind == Value::Kind::number && length < least.number) return fail(value, path, brief(value), "a text that is not empty");
-    if (most.kind == Value::Kind::number && length > most.number) return fail(value, path, brief(value), brief(most) + " letters at most");
+    const auto length = static_cast<double>(std::count_if(value.text.begin(), value.text.end(), [](char letter) {
+      return (static_cast<unsigned char>(letter) & 0xc0) != 0x80;
+    }));
+    if (least.kind == Value::Kind::number && length < least.number)
+      return fail(value, path, brief(value), "a text that is not empty");
+    if (most.kind == Value::Kind::number && length > most.number)
+      return fail(value, path, brief(value), brief(most) + " letters at most");
     if (pattern.kind != Value::Kind::text) return true;
-    if (pattern.text != kWord && pattern.text != kNoSlash) return fail(value, path, "the schema has an unknown pattern", "one that is known");
+    if (pattern.text != kWord && pattern.text != kNoSlash)
+      return fail(value, path, "the schema has an unknown pattern", "one that is known");
     if (!matches(value.text, pattern.text))
-      return fail(value, path, brief(value), pattern.text == kWord ? "letters of ASCII, digits, and . _ + - and blanks" : "a text without /, so without any path");
+      return fail(value, path, brief(value),
+                  pattern.text == kWord ? "letters of ASCII, digits, and . _ + - and blanks"
+                                        : "a text without /, so without any path");
     return true;
   }
 
   bool inner(const Value& value, const Value& schema, const std::string& path) {
     if (const Value& any = schema.get("anyOf"); any.kind == Value::Kind::array) {
-      if (std::none_of(any.items.begin(), any.items.end(), [&](const Value& one) { return this->value(value, one, path); })) return false;
+      if (std::none_of(any.items.begin(), any.items.end(),
+                       [&](const Value& one) { return this->value(value, one, path); }))
+        return false;
       problem.clear();
     }
     if (value.kind == Value::Kind::array && schema.get("items").kind == Value::Kind::object) {
@@ -137,7 +154,8 @@ class Check {
       if (rule.kind == Value::Kind::object) {
         if (!this->value(value.items[i], rule, inside)) return false;
       } else if (closed.kind == Value::Kind::boolean && !closed.truth) {
-        return fail(value.items[i], inside, "there is no such member", fmt::format("{}", fmt::join(properties.keys, ", ")));
+        return fail(value.items[i], inside, "there is no such member",
+                    fmt::format("{}", fmt::join(properties.keys, ", ")));
       }
     }
     for (const Value& name : schema.get("required").items) {

@@ -10,7 +10,8 @@ namespace hearth::trial {
 namespace {
 
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 // The first columns to the left, figures to the right.
@@ -41,7 +42,9 @@ std::string cell_text(const Row* row) {
   return row->state == State::measured ? spread_text(spread_of(row->ns)) : state_word(row->state);
 }
 
-std::string heading_of(const Column& column) { return column.data == "none" ? column.runtime : column.runtime + ", " + column.data; }
+std::string heading_of(const Column& column) {
+  return column.data == "none" ? column.runtime : column.runtime + ", " + column.data;
+}
 
 std::string set_table(const Table& table) {
   std::vector<std::vector<std::string>> lines = {{"", ""}};
@@ -59,7 +62,8 @@ std::string las_lines(const Table& table) {
   for (const Table::Line& line : table.lines) {
     for (std::size_t i = 0; i < line.cells.size(); ++i) {
       if (line.cells[i] == nullptr) continue;
-      lines.push_back({line.name, line.compiler, table.columns[i].runtime, table.columns[i].data, cell_text(line.cells[i])});
+      lines.push_back(
+          {line.name, line.compiler, table.columns[i].runtime, table.columns[i].data, cell_text(line.cells[i])});
     }
   }
   return aligned(lines, 4);
@@ -68,8 +72,9 @@ std::string las_lines(const Table& table) {
 // ---- two results
 
 const Row* counterpart(const Result& in, const Row& row) {
-  const auto found = std::find_if(in.rows.begin(), in.rows.end(),
-                                  [&](const Row& other) { return other.same_program(row) && other.data == row.data && other.runtime == row.runtime; });
+  const auto found = std::find_if(in.rows.begin(), in.rows.end(), [&](const Row& other) {
+    return other.same_program(row) && other.data == row.data && other.runtime == row.runtime;
+  });
   return found == in.rows.end() ? nullptr : &*found;
 }
 
@@ -89,8 +94,10 @@ std::string machines_text(const Result& a, const Result& b) {
   differ(out, "processor", a.machine.processor, b.machine.processor);
   differ(out, "CPUs", std::to_string(a.machine.cpus), std::to_string(b.machine.cpus));
   differ(out, "NUMA nodes", std::to_string(a.machine.nodes.size()), std::to_string(b.machine.nodes.size()));
-  differ(out, "memory", fmt::format("{} MiB", a.machine.memory_bytes >> 20), fmt::format("{} MiB", b.machine.memory_bytes >> 20));
-  differ(out, "last-level caches", fmt::format("{}", fmt::join(a.machine.cache_bytes, " ")), fmt::format("{}", fmt::join(b.machine.cache_bytes, " ")));
+  differ(out, "memory", fmt::format("{} MiB", a.machine.memory_bytes >> 20),
+         fmt::format("{} MiB", b.machine.memory_bytes >> 20));
+  differ(out, "last-level caches", fmt::format("{}", fmt::join(a.machine.cache_bytes, " ")),
+         fmt::format("{}", fmt::join(b.machine.cache_bytes, " ")));
   return out;
 }
 
@@ -138,24 +145,28 @@ Compared compare_rows(const Result& a, const Result& b) {
     if (!both && row.state == other->state) continue;
     const std::string data = row.data == "none" ? "" : row.data;
     out.lines.push_back({row.set, row.name, row.compiler, row.runtime, data, cell_text(&row), cell_text(other),
-                         !both ? "" : claim == Claim::less ? "A takes less time" : "B takes less time"});
+                         !both                  ? ""
+                         : claim == Claim::less ? "A takes less time"
+                                                : "B takes less time"});
   }
   for (const Row& row : b.rows) out.alone += counterpart(a, row) == nullptr ? 1 : 0;
   return out;
 }
 
 bool same_pair(const Ratio& a, const Ratio& b) {
-  return a.set == b.set && a.name == b.name && a.compiler == b.compiler && a.ours == b.ours && a.data == b.data && a.theirs == b.theirs;
+  return a.set == b.set && a.name == b.name && a.compiler == b.compiler && a.ours == b.ours && a.data == b.data &&
+         a.theirs == b.theirs;
 }
 
 std::vector<std::vector<std::string>> compare_ratios(const Result& a, const Result& b) {
   std::vector<std::vector<std::string>> lines;
   const std::vector<Ratio> others = ratios_of(b);
   for (const Ratio& ratio : ratios_of(a)) {
-    const auto other = std::find_if(others.begin(), others.end(), [&](const Ratio& one) { return same_pair(one, ratio); });
+    const auto other = std::find_if(others.begin(), others.end(),
+                                    [&](const Ratio& one) { return same_pair(one, ratio); });
     if (other == others.end() || claim_of(ratio.spread, other->spread) == Claim::none) continue;
-    lines.push_back({ratio.set, ratio.name, ratio.compiler, ratio.ours, ratio.data == "none" ? "" : ratio.data, ratio.theirs, ratio_text(ratio.spread),
-                     ratio_text(other->spread)});
+    lines.push_back({ratio.set, ratio.name, ratio.compiler, ratio.ours, ratio.data == "none" ? "" : ratio.data,
+                     ratio.theirs, ratio_text(ratio.spread), ratio_text(other->spread)});
   }
   return lines;
 }
@@ -180,7 +191,7 @@ std::string spread_text(const Spread& spread) {
 
 std::string ratio_text(const Spread& spread) {
   if (spread.count == 0) return "–";
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", spread.median, spread.low, spread.high);
+  return fmt::format("{:#.3g} ({:#.3g} to {:#.3g})", spread.median, spread.low, spread.high);
 }
 
 std::vector<Table> tables_of(const Result& result) {
@@ -189,15 +200,20 @@ std::vector<Table> tables_of(const Result& result) {
     auto table = std::find_if(out.begin(), out.end(), [&](const Table& one) { return one.set == row.set; });
     if (table == out.end()) table = out.insert(out.end(), Table{row.set, {}, {}});
     auto& columns = table->columns;
-    const bool known = std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.runtime == row.runtime && one.data == row.data; });
+    const bool known = std::any_of(columns.begin(), columns.end(), [&](const Column& one) {
+      return one.runtime == row.runtime && one.data == row.data;
+    });
     if (!known) columns.push_back({row.runtime, row.data});
   }
   for (Table& table : out) {
     for (const Row& row : result.rows) {
       if (row.set != table.set) continue;
-      auto line = std::find_if(table.lines.begin(), table.lines.end(), [&](const Table::Line& one) { return one.name == row.name && one.compiler == row.compiler; });
+      auto line = std::find_if(table.lines.begin(), table.lines.end(), [&](const Table::Line& one) {
+        return one.name == row.name && one.compiler == row.compiler;
+      });
       if (line == table.lines.end())
-        line = table.lines.insert(table.lines.end(), {row.name, row.compiler, std::vector<const Row*>(table.columns.size(), nullptr)});
+        line = table.lines.insert(table.lines.end(),
+                                  {row.name, row.compiler, std::vector<const Row*>(table.columns.size(), nullptr)});
       for (std::size_t i = 0; i < table.columns.size(); ++i) {
         if (table.columns[i].runtime == row.runtime && table.columns[i].data == row.data) line->cells[i] = &row;
       }
@@ -229,8 +245,9 @@ std::string summary_text(const Result& result) {
   std::vector<std::vector<std::string>> lines;
   for (const Tally& one : tallies_of(result))
     lines.push_back({one.set, one.ours + (one.data == "none" ? "" : ", " + one.data), "beside " + one.theirs,
-                     fmt::format("{} faster", one.faster), fmt::format("{} slower", one.slower), fmt::format("{} without a difference shown", one.open)});
-  if (!lines.empty()) {
+                     fmt::format("{} faster", one.faster), fmt::format("{} slower", one.slower),
+                     fmt::format("{} without a difference shown", one.open)});
+  if (!lines.empty() && result.rounds >= static_cast<int>(kFewest)) {
     out += "Hearth beside each rival, in rows whose interval does not contain 1:\n";
     out += aligned(lines, 3);
     out += '\n';
@@ -251,7 +268,8 @@ std::string contents_text(const Result& result) {
 std::string compare_text(const Result& a, const Result& b) {
   std::string out;
   const std::string machines = machines_text(a, b), settings = settings_text(a, b);
-  out += machines.empty() ? "Machines of one description.\n" : "Different machines: their times compare machines, not runtimes.\n" + machines;
+  out += machines.empty() ? "Machines of one description.\n"
+                          : "Different machines: their times compare machines, not runtimes.\n" + machines;
   if (!settings.empty()) out += "Settings and conditions, A | B:\n" + settings;
   const Compared rows = compare_rows(a, b);
   out += '\n';
@@ -260,8 +278,9 @@ std::string compare_text(const Result& a, const Result& b) {
     lines.insert(lines.end(), rows.lines.begin(), rows.lines.end());
     out += "Rows whose intervals do not overlap, or that one of them lacks:\n" + aligned(lines, 5);
   }
-  out += fmt::format("{} rows: no difference shown (intervals overlap). {} rows: fewer than {} rounds, which show nothing. {} rows are in one file only.\n",
-                     rows.open, rows.few, kFewest, rows.alone);
+  out += fmt::format(
+      "{} rows: no difference shown (intervals overlap). {} rows: fewer than {} rounds, which show nothing. {} rows are in one file only.\n",
+      rows.open, rows.few, kFewest, rows.alone);
   std::vector<std::vector<std::string>> ratios = {{"set", "row", "by", "Hearth", "data", "rival", "A", "B"}};
   const auto found = compare_ratios(a, b);
   if (found.empty()) return out + "No ratio of Hearth to a rival differs between the two.\n";

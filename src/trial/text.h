@@ -12,7 +12,7 @@ namespace hearth::trial {
 std::string time_text(double ns);
 /// "1.23 ms ±4%": half of the interval.
 std::string spread_text(const Spread& spread);
-/// "0.87 (0.81 to 0.95)"
+/// "0.870 (0.812 to 0.951)"
 std::string ratio_text(const Spread& spread);
 
 /// Rows that belong into one table: the runtimes across, one line for each program and distribution.

@@ -44,7 +44,8 @@ class Reader {
     return {line_, static_cast<int>(at - begin_of_line_) + 1};
   }
   void blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take(char letter) {
     if (at_ >= text_.size() || text_[at_] != letter) return false;
@@ -153,7 +154,8 @@ class Reader {
     unsigned code = 0;
     const std::string_view digits = text_.substr(at_, 4);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (digits.size() != 4 || error != std::errc() || end != digits.data() + 4) return fail("four hexadecimal digits"), 0xfffd;
+    if (digits.size() != 4 || error != std::errc() || end != digits.data() + 4)
+      return fail("four hexadecimal digits"), 0xfffd;
     at_ += 4;
     return code;
   }
@@ -196,7 +198,8 @@ class Reader {
       good = digits() > 0;
     }
     double number = 0;
-    if (good) good = std::from_chars(text_.data() + at_, text_.data() + end, number).ec == std::errc() && std::isfinite(number);
+    if (good)
+      good = std::from_chars(text_.data() + at_, text_.data() + end, number).ec == std::errc() && std::isfinite(number);
     if (!good) return fail("a value: {, [, a text in quotes, a number, true, false or null"), Value();
     at_ = end;
     return Value(number);

@@ -75,7 +75,8 @@ class Installed(unittest.TestCase):
         there = {str(path.relative_to(PREFIX)) for path in PREFIX.rglob("*")}
         for ending in ("bin/hearth", "hearth/libhearth.so", "pkgconfig/hearth.pc", "cmake/Hearth/HearthConfig.cmake",
                        "include/hearth/hearth.h", "man/man1/hearth.1", "man/man7/libhearth.7", "README.md", "LICENSE",
-                       "share/bash-completion/completions/hearth", "share/hearth/models/opteron-6172x4.toml"):
+                       "share/bash-completion/completions/hearth", "share/hearth/models/opteron-6172x4.toml", "share/hearth/bench.schema.json",
+                       "hearth/bench/fib.gcc", "hearth/bench/las-map.gcc"):
             self.assertTrue(any(path.endswith(ending) for path in there), ending)
 
     def test_command_and_library_are_small(self):
@@ -83,6 +84,20 @@ class Installed(unittest.TestCase):
             self.skipTest("a build for debuggers")
         size = sum(path.stat().st_size for path in PREFIX.rglob("*") if path.name in ("hearth", "libhearth.so") and path.is_file())
         self.assertLess(size, 12 * 1000 * 1000)  # with line tables; half of it without
+
+    def test_programs_of_bench_are_small(self):
+        programs = [path for path in PREFIX.rglob("bench/*") if path.suffix in (".gcc", ".clang")]
+        self.assertGreaterEqual(len(programs), 19)
+        self.assertLess(sum(path.stat().st_size for path in programs), 1_500_000)
+
+    def test_bench_runs_without_the_sources(self):
+        hearth = installed("benched")
+        out = SHOP.folder / "result"
+        done = run(hearth, "bench", "--size", "tiny", "--rounds", "1", "-o", out, cwd="/")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        states = {(row["runtime"], row["state"]) for row in json.loads(out.with_suffix(".json").read_text())["rows"]}
+        self.assertIn(("hearth", "measured"), states)
+        self.assertEqual({state for _, state in states}, {"measured"})
 
     def test_found_by_path_it_finds_its_models(self):
         for folder in ("bin", "lib"):

@@ -31,11 +31,12 @@ PlanInput input(std::initializer_list<const char*> compilers) {
   out.threads = 4;
   out.nodes = 2;
   out.data_bytes = 64 * kMiB;
-  out.runtimes = {runtime("hearth", "hearth"), runtime("hearth locality", "hearth", "locality"), runtime("libgomp", "libgomp"),
-                  runtime("libomp", "libomp")};
+  out.runtimes = {runtime("hearth", "hearth"), runtime("hearth locality", "hearth", "locality"),
+                  runtime("libgomp", "libgomp"), runtime("libomp", "libomp")};
   for (const char* compiler : compilers) {
-    for (const char* program : {"overhead", "fib", "nqueens", "sort", "strassen", "sparselu", "uts", "health", "las-map", "las-reduction",
-                                "las-vecmul", "las-matmul", "las-jacobi", "las-sparselu", "nested_regions", "nested_stream", "zones", "nested_lu", "amr"})
+    for (const char* program : {"overhead", "fib", "nqueens", "sort", "strassen", "sparselu", "uts", "health",
+                                "las-map", "las-reduction", "las-vecmul", "las-matmul", "las-jacobi", "las-sparselu",
+                                "nested_regions", "nested_stream", "zones", "nested_lu", "amr"})
       out.programs.insert(std::string(program) + "." + compiler);
   }
   return out;
@@ -61,7 +62,8 @@ TEST(TrialStatistics, RatiosAreFormedInsideARound) {
 }
 
 TEST(TrialStatistics, OverlappingIntervalsClaimNothing) {
-  const Spread low = spread_of({1, 2, 3, 4, 5}), high = spread_of({6, 7, 8, 9, 10}), between = spread_of({5, 6, 7, 8, 9});
+  const Spread low = spread_of({1, 2, 3, 4, 5}), high = spread_of({6, 7, 8, 9, 10}),
+               between = spread_of({5, 6, 7, 8, 9});
   EXPECT_EQ(claim_of(low, high), Claim::less);
   EXPECT_EQ(claim_of(high, low), Claim::more);
   EXPECT_EQ(claim_of(low, between), Claim::none) << "they touch";
@@ -84,8 +86,8 @@ TEST(TrialPlan, EveryRuntimeRunsWhatItCan) {
     EXPECT_FALSE(one.kind == "hearth" && one.policy.empty());
     ++las[one.name + " " + job.compiler + " " + job.data];
   }
-  for (const char* key : {"hearth locality gcc standard", "hearth locality gcc fine", "hearth locality clang coarse", "libgomp gcc standard",
-                          "libgomp gcc interleaved", "libomp clang standard"})
+  for (const char* key : {"hearth locality gcc standard", "hearth locality gcc fine", "hearth locality clang coarse",
+                          "libgomp gcc standard", "libgomp gcc interleaved", "libomp clang standard"})
     EXPECT_EQ(las[key], 6) << key;
   EXPECT_EQ(las.count("libomp gcc standard"), 0u);
 }
@@ -187,14 +189,16 @@ TEST(TrialAnswer, LinesOfTheSixAreRead) {
   job.las_output = true;
   Ended ended;
   ended.how = Ended::How::normally;
-  ended.output = "runtime /a/libgomp.so.1\nrepeat 0 balance 1.000 seconds 0.000003\nrepeat 1 balance 1.000 seconds 0.000001\n";
+  ended.output =
+      "runtime /a/libgomp.so.1\nrepeat 0 balance 1.000 seconds 0.000003\nrepeat 1 balance 1.000 seconds 0.000001\n";
   const Answer answer = answer_of(job, ended, 30);
   EXPECT_EQ(answer.served_by, "/a/libgomp.so.1");
   EXPECT_NEAR(answer.ns.at("map"), 2000, 1e-6);
 }
 
 TEST(TrialProcess, AHungProgramIsKilledWithAllThatItStarted) {
-  const Ended hung = run_process({"/bin/sh", "-c", "sleep 1000 & echo $!; wait"}, {"PATH=/usr/bin:/bin"}, 0.3, [] { return false; });
+  const Ended hung = run_process({"/bin/sh", "-c", "sleep 1000 & echo $!; wait"}, {"PATH=/usr/bin:/bin"}, 0.3,
+                                 [] { return false; });
   EXPECT_EQ(hung.how, Ended::How::by_time);
   const Ended stopped = run_process({"/bin/sh", "-c", "sleep 1000"}, {"PATH=/usr/bin:/bin"}, 100, [] { return true; });
   EXPECT_EQ(stopped.how, Ended::How::stopped);

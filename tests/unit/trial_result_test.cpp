@@ -17,7 +17,8 @@ using namespace hearth::trial;
 
 namespace {
 
-Row row(const char* runtime, std::vector<double> ns, const char* set = "tasks", const char* name = "fib", const char* data = "none") {
+Row row(const char* runtime, std::vector<double> ns, const char* set = "tasks", const char* name = "fib",
+        const char* data = "none") {
   return {set, name, "gcc", data, runtime, State::measured, "", std::move(ns)};
 }
 
@@ -32,9 +33,15 @@ Result example() {
   out.machine.nodes = {{2, 1000}};
   out.machine.distance = {{10}};
   out.machine.measured = MeasuredFacts{{{80}}, {{9000}}, {90}, {9}, 20, {"Quick."}};
-  out.runtimes = {{"hearth", "hearth", "aa"}, {"hearth locality", "hearth", "aa"}, {"libgomp", "libgomp", "bb"}, {"libomp", "libomp", "cc"}};
-  out.rows = {row("hearth", {1, 2, 3, 4, 5}), row("libgomp", {10, 20, 30, 40, 50}), row("libomp", {1, 2, 3, 4, std::numeric_limits<double>::quiet_NaN()}),
-              row("hearth locality", {5, 5, 5, 5, 5}, "las", "map", "fine"), row("libgomp", {1, 1, 1, 1, 1}, "las", "map", "standard"),
+  out.runtimes = {{"hearth", "hearth", "aa"},
+                  {"hearth locality", "hearth", "aa"},
+                  {"libgomp", "libgomp", "bb"},
+                  {"libomp", "libomp", "cc"}};
+  out.rows = {row("hearth", {1, 2, 3, 4, 5}),
+              row("libgomp", {10, 20, 30, 40, 50}),
+              row("libomp", {1, 2, 3, 4, std::numeric_limits<double>::quiet_NaN()}),
+              row("hearth locality", {5, 5, 5, 5, 5}, "las", "map", "fine"),
+              row("libgomp", {1, 1, 1, 1, 1}, "las", "map", "standard"),
               row("libgomp", {9, 9, 9, 9, 9}, "las", "map", "interleaved")};
   out.rows.push_back({"las", "matmul", "gcc", "standard", "libgomp", State::hung, "no end after 30 s", {}});
   return out;
@@ -71,7 +78,8 @@ TEST(TrialResult, RatiosAreToRivalsWithTheMemoryThatAProgramGets) {
 
 TEST(TrialResult, OfThisMachineItTellsNoNamesAndNoPaths) {
   Result result = example();
-  result.machine = machine_facts(topology::SystemRoot(), topology::read_sysfs(topology::SystemRoot(), topology::allowance()));
+  result.machine = machine_facts(topology::SystemRoot(),
+                                 topology::read_sysfs(topology::SystemRoot(), topology::allowance()));
   result.conditions = conditions_before(topology::SystemRoot(), topology::machine());
   result.left_out = {harmless("cannot read /home/somebody/x")};
   const std::string text = json_of(result);
@@ -118,7 +126,8 @@ TEST(TrialCompare, ToldApartAreMachinesSettingsAndBuilds) {
   b.runtimes[2].build = "dd";
   b.rows[1].state = State::crashed;
   const std::string text = compare_text(a, b);
-  for (const char* part : {"Different machines", "processor: A processor | Another", "threads: 2 | 8", "libgomp, build: bb | dd", "crashed"})
+  for (const char* part : {"Different machines", "processor: A processor | Another", "threads: 2 | 8",
+                           "libgomp, build: bb | dd", "crashed"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
@@ -130,6 +139,6 @@ TEST(TrialPage, HoldsAllFiguresAndNoTextFromAFileAsMarkup) {
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_NE(page.find("hung: no end after 30 s"), std::string::npos);
-  EXPECT_NE(page.find("0.10 (0.10 to 0.10)"), std::string::npos);
+  EXPECT_NE(page.find("0.100 (0.100 to 0.100)"), std::string::npos);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }

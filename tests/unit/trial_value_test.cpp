@@ -20,7 +20,10 @@ std::string against(const char* value, const char* schema) {
 
 TEST(TrialValue, WhatIsWrittenIsReadAgain) {
   Value value = Value::object();
-  value.add("text", "a \"b\" \\ \n ü").add("numbers", Value::array_of(std::vector<double>{1, 2.5, -3e-9})).add("none", Value()).add("truth", true);
+  value.add("text", "a \"b\" \\ \n ü")
+      .add("numbers", Value::array_of(std::vector<double>{1, 2.5, -3e-9}))
+      .add("none", Value())
+      .add("truth", true);
   const ReadValue read = read_value(value.dump());
   ASSERT_TRUE(read.ok()) << read.problem;
   EXPECT_EQ(read.value.get("text").text, "a \"b\" \\ \n ü");
@@ -36,7 +39,8 @@ TEST(TrialValue, EscapesAreLetters) {
 }
 
 TEST(TrialValue, WhatIsNoJsonIsSaidWithItsPlace) {
-  EXPECT_EQ(problem("{\n \"a\": 1,\n \"a\": 2}"), "line 3, column 2: '\"' is no JSON here; legal: a key that was not there yet");
+  EXPECT_EQ(problem("{\n \"a\": 1,\n \"a\": 2}"),
+            "line 3, column 2: '\"' is no JSON here; legal: a key that was not there yet");
   EXPECT_EQ(problem("[1, 2"), "line 1, column 6: the end is no JSON here; legal: , or ]");
   EXPECT_NE(problem("[01]"), "");
   EXPECT_NE(problem("[1.]"), "");
@@ -57,7 +61,8 @@ TEST(TrialSchema, SaysPlaceAndLegalValues) {
   EXPECT_EQ(against("{}", schema), "line 1, column 1: the document: \"a\" is missing; legal: an object that has it");
   EXPECT_NE(against(R"({"a": "x", "n": 6})", schema).find("legal: up to 5"), std::string::npos);
   EXPECT_NE(against(R"({"a": "x", "n": 1.5})", schema).find("type integer"), std::string::npos);
-  EXPECT_NE(against(R"({"a": "x", "b": 1})", schema).find("b: there is no such member; legal: a, n, w"), std::string::npos);
+  EXPECT_NE(against(R"({"a": "x", "b": 1})", schema).find("b: there is no such member; legal: a, n, w"),
+            std::string::npos);
   EXPECT_NE(against(R"({"a": "x", "w": "/etc"})", schema).find("letters"), std::string::npos);
   EXPECT_NE(against(R"({"a": "x", "w": "abcde"})", schema).find("4 letters at most"), std::string::npos);
 }
