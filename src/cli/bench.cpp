@@ -212,7 +212,12 @@ bool prepare(const BenchRequest& request, Setting& setting) {
   campaign.rounds = request.rounds > 0 ? request.rounds : kUsualRounds;
   campaign.threads = request.threads > 0 ? request.threads
                                          : static_cast<int>(topology::allowance().default_team_size());
-  return request.list || setting.scratch.create("bench");
+  if (request.list) return true;
+  if (!setting.scratch.create("bench")) return false;
+  if (setting.scratch.path().find_first_of(":;$") == std::string::npos) return true;
+  say("bench: TMPDIR: {}: the loader reads : ; and $ in a folder's name as its own; legal: a folder without them",
+      setting.scratch.path());
+  return false;
 }
 
 trial::Result measure(Setting& setting) {

@@ -56,7 +56,7 @@ std::string region(const std::string& label, const std::string& table) {
 
 // ---- charts
 
-constexpr double kLeft = 300, kWidth = 440, kAll = 900, kStep = 19, kTop = 22;
+constexpr double kLeft = 300, kWidth = 440, kAll = 960, kStep = 19, kTop = 22;
 
 constexpr double kLeast = 0.125, kMost = 8;
 

@@ -37,6 +37,11 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   return out;
 }
 
+// Three digits.
+std::string ratio_number(double ratio) {
+  return fmt::format("{:.{}f}", ratio, ratio < 0.1 ? 4 : ratio < 1 ? 3 : ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
+}
+
 std::string cell_text(const Row* row) {
   if (row == nullptr) return "–";
   return row->state == State::measured ? spread_text(spread_of(row->ns)) : state_word(row->state);
@@ -191,7 +196,7 @@ std::string spread_text(const Spread& spread) {
 
 std::string ratio_text(const Spread& spread) {
   if (spread.count == 0) return "–";
-  return fmt::format("{:#.3g} ({:#.3g} to {:#.3g})", spread.median, spread.low, spread.high);
+  return fmt::format("{} ({} to {})", ratio_number(spread.median), ratio_number(spread.low), ratio_number(spread.high));
 }
 
 std::vector<Table> tables_of(const Result& result) {

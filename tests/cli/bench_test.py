@@ -181,6 +181,14 @@ class WrongInput(Bench):
                 self.assertIn(words, done.stderr)
                 self.assertEqual(os.listdir(self.folder), [])
 
+    def test_a_temporary_folder_that_the_loader_cannot_read(self):
+        odd = self.folder / "a:b"
+        odd.mkdir()
+        done = hearth("bench", *TINY, "--only", "tasks", "-o", self.folder / "x", env={"TMPDIR": odd})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("legal: a folder without them", done.stderr)
+        self.assertEqual(os.listdir(odd), [])
+
     def test_files(self):
         self.bench(*TINY, "--only", "tasks", "-o", "x")
         good = (self.folder / "x.json").read_text()
