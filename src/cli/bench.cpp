@@ -96,7 +96,7 @@ Places places_of(const BenchRequest& request) {
   std::error_code error;
   if (stem.ends_with('/') || fs::is_directory(stem, error)) stem = (fs::path(stem) / "hearth-bench").string();
   for (const char* ending : {".json", ".html"}) {
-    if (stem.ends_with(ending)) stem.resize(stem.size() - std::strlen(ending));
+    if (stem.ends_with(ending)) stem.erase(stem.rfind(ending));
   }
   if (out.json.empty()) out.json = stem + ".json";
   if (out.page.empty()) out.page = stem + ".html";
