@@ -138,6 +138,18 @@ class ProcessAssembly {
     return index;
   }
 
+  /// The same, but nothing for code of an OpenMP runtime: a compiler that jumps to a call at a function's end leaves the
+  /// runtime as the caller.
+  Index code_of_program(std::uint64_t address) {
+    const Index index = code(address);
+    if (index == kNone) return index;
+    const std::string& module = out_.codes[index].module;
+    const std::string name = module.substr(module.rfind('/') + 1);
+    for (const char* const runtime : {"libhearth", "libomp", "libgomp", "libiomp5"})
+      if (name.starts_with(runtime)) return kNone;
+    return index;
+  }
+
   Scratch& scratch(Index task) { return scratch_[task - first_task_]; }
   Task& at(Index task) { return out_.tasks[task]; }
   bool is_task(Index index) const {

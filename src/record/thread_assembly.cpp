@@ -258,7 +258,7 @@ class ThreadAssembly {
     wait.task = task;
     wait.thread = thread_;
     wait.kind = kind;
-    wait.code = all_.code(code_in(w[1]));
+    wait.code = all_.code_of_program(code_in(w[1]));
     wait.begin = wait.end = now;
     all_.scratch(task).open_wait = static_cast<Index>(all_.out().waits.size());
     all_.out().waits.push_back(wait);

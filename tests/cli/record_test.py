@@ -198,6 +198,27 @@ class Record(unittest.TestCase):
         for view in ("who_ran_what", "waiting", "thread_time", "comparable", "construct", "path"):
             self.assertTrue(ask(path, f"SELECT * FROM {view}"), view)
 
+    def test_a_wait_is_named_by_the_program(self):
+        # At -O2 clang jumps to the barrier at this region's end, so the runtime itself is what called it.
+        source = r"""
+static double x[64];
+int main(void) {
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 64; i++) {
+#pragma omp task firstprivate(i)
+    x[i] = i;
+  }
+  return x[63] != 63;
+}
+"""
+        at_O2 = SHOP.compile("waits", source, "-fopenmp", "-g", "-O2", compiler=CLANG)
+        for options in ((), ("--runtime", "stock")):
+            _, path = recorded(at_O2, options=options, env={"OMP_NUM_THREADS": 2})
+            self.assertGreater(one(path, "SELECT count(*) FROM wait"), 0)
+            modules = {module for module, in ask(path, "SELECT c.module FROM wait w JOIN code c ON c.id = w.code")}
+            self.assertEqual({os.path.basename(module).split(".")[0] for module in modules}, {at_O2.name})
+
     def test_time_is_accounted_for(self):
         _, path = recorded(program(CLANG), env={"OMP_NUM_THREADS": 2})
         for spans, split in ask(path, "SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE task = t.id), work_ns + wait_ns + "
