@@ -18,6 +18,7 @@ constexpr double kMatters = 0.005;      // of thread time: less is not worth a l
 constexpr double kWorthWhile = 0.05;    // of thread time: less is not worth a change to a program
 constexpr double kRemoteMatters = 0.1;  // of the bytes
 constexpr double kFineGrain = 0.2;      // creating a task takes more than this part of its work
+constexpr std::int64_t kTiny = 1000;    // ns of work: no OpenMP runtime makes and hands over a task in much less
 constexpr double kUneven = 1.2;         // the slowest thread's part / the mean
 
 struct WaitWord {
@@ -104,14 +105,26 @@ void fill_with_work(const Run& run, const Figures& figures, std::vector<Cost>& c
 void advise_grain(const Run& run, const Figures& figures, std::vector<Change>& changes) {
   for (const ConstructFigures& construct : figures.constructs) {
     const ConstructName& name = name_of(run, construct);
-    if (!is_explicit(name) || figures.share(construct.creation) < kWorthWhile) continue;
-    if (static_cast<double>(construct.creation) < kFineGrain * static_cast<double>(construct.work)) continue;
+    if (!is_explicit(name)) continue;
+    const std::int64_t work = construct.work / construct.tasks;
+    const std::int64_t by_runtime = construct.creation / construct.tasks;
+    const bool is_costly = static_cast<double>(by_runtime) > kFineGrain * static_cast<double>(work) &&
+                           figures.share(construct.creation) >= kWorthWhile;
+    // Where tasks run as soon as they are made the runtime's part is small; what shows is that their maker does little else.
+    const std::int64_t concerned = construct.making.time + construct.making.waited;
+    const bool is_tiny = work < kTiny && construct.making.each() > work && figures.share(concerned) >= kWorthWhile;
+    if (!is_costly && !is_tiny) continue;
+    const std::string meanwhile =
+        figures.share(construct.making.waited) < kWorthWhile
+            ? std::string()
+            : fmt::format(", and the {} that other threads wait meanwhile", share_text(figures.share(construct.making.waited)));
     changes.push_back(
-        {fmt::format("Let a task do more: {} of work cost {} to create.", time_text(construct.work / construct.tasks),
-                     time_text(construct.creation / construct.tasks)),
+        {fmt::format("Its {} are too small: {} of work in each, and {} to make it. Let a task do more.",
+                     counted(construct.tasks, "task"), time_text(work),
+                     time_text(std::max(by_runtime, construct.making.each()))),
          where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
-         fmt::format("It concerns the {} of thread time that creating takes.",
-                     share_text(figures.share(construct.creation)))});
+         fmt::format("It concerns the {} of thread time that making them takes{}.",
+                     share_text(figures.share(std::max(construct.creation, construct.making.time))), meanwhile)});
   }
 }
 
@@ -137,24 +150,22 @@ void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& c
   }
 }
 
-/// Tasks wait to be made by one thread.
+/// Threads wait since one thread cannot make tasks as fast as they run them.
 void advise_creator(const Run& run, const Figures& figures, std::vector<Change>& changes) {
-  for (const ThreadFigures& thread : figures.threads) {
-    const double of_its_time = figures.length() > 0
-                                   ? static_cast<double>(thread.time.creating) / static_cast<double>(figures.length())
-                                   : 0;
-    if (of_its_time < 0.3 || thread.time.creating < figures.time.creating * 9 / 10 || figures.threads.size() < 2)
-      continue;
-    if (figures.share(figures.time.waiting) < kWorthWhile) continue;
-    const auto busiest = std::max_element(figures.constructs.begin(), figures.constructs.end(),
-                                          [](const auto& a, const auto& b) { return a.creation < b.creation; });
+  constexpr double kNearlyAll = 0.9;
+  for (const ConstructFigures& construct : figures.constructs) {
+    const Making& making = construct.making;
+    if (making.by_one_thread < kNearlyAll || figures.share(making.waited) < kWorthWhile || making.each() == 0) continue;
+    const double fed = static_cast<double>(construct.work) / static_cast<double>(construct.tasks) /
+                       static_cast<double>(making.each());
+    if (fed + 1 > static_cast<double>(figures.threads.size())) continue;
     changes.push_back(
-        {fmt::format("One thread creates nearly all tasks, {} of its time, while others wait for them: let several "
-                     "threads create.",
-                     share_text(of_its_time)),
-         where_of(name_of(run, *busiest)), "a parallel loop or a task around the creating loop; taskloop",
-         fmt::format("It concerns part of the {} of thread time that is waiting.",
-                     share_text(figures.share(figures.time.waiting)))});
+        {fmt::format("One thread makes nearly all tasks, each in {}: that keeps {} other threads at work, of {}. Let "
+                     "several threads make them.",
+                     time_text(making.each()), decimal(fed), figures.threads.size() - 1),
+         where_of(name_of(run, construct)), "a parallel loop or a task around the creating loop; taskloop",
+         fmt::format("It concerns the {} of thread time that other threads wait meanwhile.",
+                     share_text(figures.share(making.waited)))});
     return;
   }
 }
@@ -258,9 +269,9 @@ std::vector<Change> changes_of(const Run& run, const Figures& figures, const Loc
   std::vector<Change> changes;
   advise_memory(advice, changes);
   advise_first_touch(run, figures, locality, changes);
-  advise_waits(run, figures, changes);
-  advise_creator(run, figures, changes);
   advise_grain(run, figures, changes);
+  advise_creator(run, figures, changes);
+  advise_waits(run, figures, changes);
   advise_serial(run, figures, changes);
   advise_footprints(run, figures, changes);
   if (changes.size() > kMostChanges) changes.resize(kMostChanges);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "report/making.h"
 #include "report/run.h"
 
 namespace hearth::report {
@@ -31,6 +32,7 @@ struct ConstructFigures {
   std::int64_t declared = 0;           // bytes of its tasks' footprints
   std::int64_t threads = 0;            // that ran some of it
   double imbalance = 1;                // most of a thread / mean of all threads of the run
+  Making making;                       // what its creators, and threads that waited for them, spent on it
 };
 
 struct WaitFigures {

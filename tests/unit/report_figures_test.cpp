@@ -1,6 +1,7 @@
 // The report's figures against SQL on the same recording, and names that would do harm in a page.
 #include "report/figures.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -137,6 +138,49 @@ TEST(ReportFigures, WaitingIsByPlaceAndCostsItsShare) {
   EXPECT_DOUBLE_EQ(subject.screen.costs[0].share, 0.3);
   EXPECT_EQ(subject.screen.costs[1].what, "Waiting in the taskwait at app.c:9");
   EXPECT_DOUBLE_EQ(subject.screen.costs[1].share, 0.1);
+}
+
+/// Thread 0 makes 20 tasks, one each 500 ns, of which it runs half itself and thread 1 the rest; `work` ns in each. Thread 1
+/// has nothing to run before and after its tasks.
+std::string one_maker(int work) {
+  const std::string each = std::to_string(work), waited = std::to_string(10'000 - 10 * work);
+  return "INSERT INTO thread VALUES(0,0,0,10,'initial',0,20000,1),(1,0,1,11,'worker',0,20000,1);"
+         "INSERT INTO code VALUES(0,0,'app',16,'main','/src/app.c',7,'app.c:7'),(1,0,'app',32,'main','/src/app.c',9,'app.c:9');"
+         "INSERT INTO task(id,key,process,kind,code,thread,cpu,begin_ns,end_ns,work_ns,wait_ns,create_ns) VALUES"
+         "(0,1,0,'implicit',1,0,0,0,10000,10000-10*" + each + ",0,0),(1,2,0,'implicit',1,1,1,0,10000,0," + waited + ",0);"
+         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19) "
+         "INSERT INTO task(id,key,process,parent,kind,code,creator,created_ns,creation_ns,thread,cpu,begin_ns,end_ns,work_ns,"
+         "wait_ns,create_ns) SELECT 2+i,3+i,0,0,'explicit',0,0,i*500,0,i%2,i%2,i*500,i*500+" + each + "," + each + ",0,0 FROM n;"
+         "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(0,0,0,0,10000),(1,1,1,0,10000);"
+         "INSERT INTO wait VALUES(1,1,'loop-end',1,0,10000," + waited + ");";
+}
+
+TEST(ReportFigures, TasksThatAreTooSmallAreNamedAlsoWhereTheRuntimeHasNoPartInIt) {
+  const Recording recording(one_maker(100));
+  const Subject subject = recording.subject();
+  const auto& constructs = subject.figures.constructs;
+  const auto tasks = std::find_if(constructs.begin(), constructs.end(), [](const auto& c) { return c.tasks == 20; });
+  ASSERT_NE(tasks, constructs.end());
+  // From the first to the last creation 9,500 ns pass, of which the maker ran tasks for 1,000: at most its own 9,000 ns of steps.
+  EXPECT_EQ(tasks->making.tasks, 20);
+  EXPECT_EQ(tasks->making.time, 9000);
+  EXPECT_DOUBLE_EQ(tasks->making.by_one_thread, 1);
+  EXPECT_EQ(tasks->making.waited, 9000 * 9500 / 10'000);
+  ASSERT_GE(subject.screen.changes.size(), 2u);
+  EXPECT_EQ(subject.screen.changes[0].what,
+            "Its 20 tasks are too small: 100 ns of work in each, and 450 ns to make it. Let a task do more.");
+  EXPECT_EQ(subject.screen.changes[0].where, "app.c:7");
+  EXPECT_EQ(subject.screen.changes[0].gain,
+            "It concerns the 45 % of thread time that making them takes, and the 43 % that other threads wait meanwhile.");
+  EXPECT_EQ(subject.screen.changes[1].what,
+            "One thread makes nearly all tasks, each in 450 ns: that keeps 0.22 other threads at work, of 1. Let several "
+            "threads make them.");
+}
+
+TEST(ReportFigures, TasksThatKeepTheOthersAtWorkAreNotTooSmall) {
+  const Recording recording(one_maker(480));
+  for (const Change& change : recording.subject().screen.changes)
+    EXPECT_EQ(change.what.find("tasks"), std::string::npos) << change.what;
 }
 
 TEST(ReportFigures, ARecordingWithoutAnythingIsToldAsSuch) {
