@@ -81,6 +81,10 @@ void register_sim(CLI::App& app) {
   sim->add_option("--log-decisions", request->decisions,
                   "Write what the policy decides, in one more run without races, to this file")
       ->type_name("FILE");
+  sim->add_option("--record", request->recording,
+                  "Write one more run, with one policy and one distribution, to this file as hearth record would; for hearth "
+                  "report and hearth export")
+      ->type_name("FILE");
   sim->add_option("--json", request->json, "Write all results to this file, or with - to standard output")
       ->type_name("FILE|-");
   sim->callback([request] { end_with(sim_main(*request)); });

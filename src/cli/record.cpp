@@ -134,7 +134,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const record::Recordin
   for (const record::Process& process : recording.processes)
     if (command.empty()) command = process.text.command;
   return {
-      {"schema", "4"},
+      {"schema", record::kSchemaNumber},
       {"hearth", HEARTH_VERSION},
       {"command", command},
       {"runtime", recording.processes.front().text.runtime},

@@ -63,7 +63,7 @@ int sim_main(const SimRequest& request) {
     say("sim: {}\nTry: hearth sim --help", error.text);
     return kExitUsage;
   }
-  for (const std::string* output : {&request.json, &request.decisions})
+  for (const std::string* output : {&request.json, &request.decisions, &request.recording})
     if (would_destroy(*output, request.program) || would_destroy(*output, study.model.machine.origin))
       return kExitUsage;
   if (!request.decisions.empty()) {
@@ -77,6 +77,7 @@ int sim_main(const SimRequest& request) {
   sim::Sweep sweep;
   {
     const InterruptWatch watch;
+    if (!request.recording.empty() && !record_run(request, study)) return kExitFailed;
     sweep.complete = !request.advise || search_advice(study, std::move(search));
     if (request.advise && sweep.complete) compare_advice(study);
     if (sweep.complete) sweep = simulate_all(request, study);

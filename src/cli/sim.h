@@ -25,6 +25,7 @@ struct SimRequest {
   std::uint64_t first_seed = 1;
   std::string json;       // a file, or "-"
   std::string decisions;  // a file
+  std::string recording;  // a file
   bool list = false;
 };
 /// The exit status; what is wrong has been said.

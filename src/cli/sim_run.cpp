@@ -2,10 +2,15 @@
 #include "cli/sim_run.h"
 
 #include <functional>
+#include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/progress.h"
+#include "replay/simulated_recording.h"
 #include "topology/current.h"
 
 namespace hearth::cli {
@@ -27,6 +32,27 @@ bool search_advice(Study& study, sim::SearchRequest search) {
   search.progress = watched(progress);
   study.advice = sim::search(search);
   return study.advice.complete;
+}
+
+bool record_run(const SimRequest& request, const Study& study) {
+  const Way& way = study.ways.back();
+  replay::SimulatedRun run{study.workload, study.model.machine, study.model.parameters, study.options.back(), way.distribution,
+                           fmt::format("{} (simulated: {}, {}, {})", request.program, study.model.machine.name, way.policy,
+                                       way.distribution)};
+  run.options.seed = request.first_seed;
+  std::string wrong;
+  try {
+    Progress progress("recording");
+    wrong = replay::record_simulation(run, request.recording, [&progress](std::uint64_t done, std::uint64_t all) {
+      progress.update(done, all);
+      if (interrupted() != 0) throw record::Interrupted();
+    });
+  } catch (const record::Interrupted&) {
+    say("sim: interrupted; {} is not written", request.recording);
+    end_interrupted();
+  }
+  if (!wrong.empty()) say("sim: {}: cannot be written: {}", request.recording, wrong);
+  return wrong.empty();
 }
 
 sim::Sweep simulate_all(const SimRequest& request, const Study& study) {

@@ -138,6 +138,8 @@ Study plan(const SimRequest& request) {
     refuse("--distribution", joined(request.distributions), "--advise finds them; leave one of both out");
   if (request.advise && !request.decisions.empty())
     refuse("--log-decisions", request.decisions, "logs one policy with one distribution; leave --advise out");
+  if (request.advise && !request.recording.empty())
+    refuse("--record", request.recording, "records one policy with one distribution; leave --advise out");
   Study study;
   study.workload = make_workload(request, study.allocations_known);
   study.model = load_model(request.machine);
@@ -153,6 +155,8 @@ Study plan(const SimRequest& request) {
     study.ways.push_back({policy::work_stealing.name(), "fine"});
     if (!request.decisions.empty() && policies.size() * kinds.size() != 1)
       refuse("--log-decisions", request.decisions, "logs one policy with one distribution; name one of each");
+    if (!request.recording.empty() && policies.size() * kinds.size() != 1)
+      refuse("--record", request.recording, "records one policy with one distribution; name one of each");
     for (const std::string& word : policies) {
       const std::string policy = policy_of(word)->name();
       for (const std::string& distribution : kinds) {

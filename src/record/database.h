@@ -8,6 +8,9 @@
 
 namespace hearth::record {
 
+/// Of the tables; docs/reference/recording.md tells what changed.
+inline constexpr const char* kSchemaNumber = "4";
+
 /// What the debugging information says of a place in the code; empty: nothing.
 struct CodeName {
   std::string function, file;

@@ -25,6 +25,21 @@ std::string why_of(const sim::RegionGroup& group) {
   return text;
 }
 
+/// Several blocks of one place in the code are "app.c:7 #1" and so on.
+std::string site_of(const sim::Region& region) { return region.name.substr(0, region.name.rfind(" #")); }
+
+/// Whether the recorded run had all of it distributed like this.
+bool has_it(const Run& run, const sim::Region& region, Kind kind) {
+  const std::string site = site_of(region);
+  bool found = false;
+  for (const Allocation& allocation : run.allocations) {
+    if (allocation.site != site) continue;
+    if (allocation.distribution != placement::kind_name(kind)) return false;
+    found = true;
+  }
+  return found;
+}
+
 Advice advice_of(const sim::Workload& workload, const std::vector<sim::RegionGroup>& groups,
                  const std::vector<Kind>& kinds) {
   Advice advice;
@@ -35,6 +50,10 @@ Advice advice_of(const sim::Workload& workload, const std::vector<sim::RegionGro
     Advice::Allocation allocation;
     allocation.name = workload.regions[first].name;
     if (group.regions.size() > 1) allocation.name += fmt::format(" and {} more", group.regions.size() - 1);
+    for (const sim::RegionIndex region : group.regions) {
+      std::string site = site_of(workload.regions[region]);
+      if (allocation.sites.empty() || allocation.sites.back() != site) allocation.sites.push_back(std::move(site));
+    }
     allocation.distribution = placement::kind_name(kind);
     allocation.call = distribution_call(kind);
     allocation.bytes = static_cast<std::int64_t>(group.bytes);
@@ -82,7 +101,8 @@ Advice advice_by_rules(const Run& run, const Figures& figures) {
   std::vector<Kind> kinds;
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const sim::Region& region = recorded.workload.regions[i];
-    kinds.push_back(region.distributed && region.advisable ? policy::advise(program, uses[i].region) : Kind::standard);
+    const Kind kind = region.distributed && region.advisable ? policy::advise(program, uses[i].region) : Kind::standard;
+    kinds.push_back(has_it(run, region, kind) ? Kind::standard : kind);
   }
   Advice advice = advice_of(recorded.workload, sim::group_regions(recorded.workload, kinds), kinds);
   advice.command = "hearth report --machine MODEL asks the simulator.";

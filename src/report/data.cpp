@@ -151,7 +151,9 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality, const Ad
         .member("distribution", a.distribution);
     put_use(to, run.uses[i]);
     const auto advised = std::find_if(advice.allocations.begin(), advice.allocations.end(),
-                                      [&](const Advice::Allocation& one) { return one.name == a.site; });
+                                      [&](const Advice::Allocation& one) {
+                                        return std::find(one.sites.begin(), one.sites.end(), a.site) != one.sites.end();
+                                      });
     to.member("advised", advised == advice.allocations.end() ? std::string() : advised->distribution).close_object();
   }
   to.close_array().key("moves").open_array();

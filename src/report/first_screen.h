@@ -40,6 +40,7 @@ struct FirstScreen {
 struct Advice {
   struct Allocation {
     std::string name, distribution, call;
+    std::vector<std::string> sites;  // as Run::allocations has them
     std::int64_t bytes = 0;
     std::string why;
   };

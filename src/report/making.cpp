@@ -43,7 +43,8 @@ class Busy {
   std::int64_t idle_within(const Wait& wait) const {
     if (wait.end <= wait.begin) return 0;
     std::int64_t within = 0;
-    auto time = std::partition_point(times_.begin(), times_.end(), [&](const auto& t) { return t.second <= wait.begin; });
+    auto time = std::partition_point(times_.begin(), times_.end(),
+                                     [&](const auto& t) { return t.second <= wait.begin; });
     for (; time != times_.end() && time->first < wait.end; ++time)
       within += std::min(time->second, wait.end) - std::max(time->first, wait.begin);
     return static_cast<std::int64_t>(static_cast<double>(wait.idle) * static_cast<double>(within) /

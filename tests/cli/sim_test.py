@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,75 @@ class Results(unittest.TestCase):
             self.assertIn(f"\n{program}: ", listed)
             found = results(program, "--machine", MACHINE, "--seeds", "1", "--distribution", "standard")
             self.assertGreater(found["ways"][1]["ms"]["median"], 0)
+
+
+class Recorded(unittest.TestCase):
+    """--record: what hearth record would have written of the simulated run."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def record(self, program, distribution, *more, policy="locality"):
+        path = pathlib.Path(self.folder.name, f"{program}-{distribution}.db")
+        done = sim(program, "--machine", MACHINE, "--seeds", "1", "--nominal", "--policy", policy, "--distribution", distribution,
+                   "--record", path, *more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return path
+
+    def ask(self, path, sql):
+        with sqlite3.connect(path) as database:
+            return database.execute(sql).fetchall()
+
+    def test_every_program_is_whole(self):
+        for program in ("map", "reduction", "vecmul", "matmul", "jacobi", "sparselu", "random"):
+            with self.subTest(program=program):
+                found = results(program, "--machine", MACHINE, "--seeds", "1", "--nominal", "--policy", "locality",
+                                "--distribution", "standard")
+                path = self.record(program, "standard")
+                self.assertEqual(self.ask(path, "SELECT count(*) FROM task WHERE kind = 'explicit'"), [(found["tasks"],)])
+                self.assertEqual(self.ask(path, "SELECT count(*) FROM thread"), [(found["threads"],)])
+                length = self.ask(path, "SELECT max(end_ns) FROM span")[0][0]
+                self.assertAlmostEqual(length / 1e6, found["ways"][1]["ms"]["median"], delta=found["ways"][1]["ms"]["median"] * 1e-3)
+                for lost in ("FROM task WHERE kind = 'explicit' AND (begin_ns IS NULL OR begin_ns < created_ns OR end_ns < begin_ns)",
+                             "FROM span a JOIN span b ON a.thread = b.thread AND a.rowid < b.rowid AND a.begin_ns < b.end_ns "
+                             "AND b.begin_ns < a.end_ns",
+                             "FROM edge e JOIN task a ON a.id = e.predecessor JOIN task b ON b.id = e.task WHERE b.begin_ns < a.end_ns",
+                             "FROM task t WHERE kind = 'explicit' AND abs((SELECT sum(end_ns - begin_ns) FROM span WHERE task = t.id)"
+                             " - work_ns - wait_ns - create_ns) > 1000"):
+                    self.assertEqual(self.ask(path, "SELECT count(*) " + lost), [(0,)], lost)
+                self.assertEqual(hearth("report", path, "-o", path.with_suffix(".html")).returncode, 0)
+
+    def test_bytes_homes_and_decisions(self):
+        path = self.record("map", "coarse", "--set", "vectors=16", "--set", "kib=64", "--threads", "8", "--seating", "spread")
+        self.assertEqual(self.ask(path, "SELECT sum(read), sum(written) FROM task_bytes"), [(16 * 65536,) * 2])
+        self.assertEqual(self.ask(path, "SELECT count(DISTINCT allocation), count(DISTINCT location), sum(bytes) FROM home"),
+                         [(16, 8, 16 * 65536)])
+        self.assertEqual(self.ask(path, "SELECT DISTINCT distribution FROM allocation"), [("coarse",)])
+        self.assertEqual(self.ask(path, "SELECT count(*) FROM decision d JOIN home h ON h.allocation = d.task - "
+                                  "(SELECT min(task) FROM decision) WHERE coalesce(d.chosen, d.location) = h.location"), [(16,)])
+        self.assertEqual(self.ask(path, "SELECT count(*), min(distance) FROM distance WHERE location = memory"), [(8, 10)])
+
+    def test_advice_is_for_what_is_not_so_already(self):
+        advised = hearth("report", "--text", self.record("map", "fine")).stdout
+        self.assertIn("Distribute this memory (12.0 MiB) as coarse", advised)
+        self.assertNotIn("Distribute this memory", hearth("report", "--text", self.record("map", "coarse")).stdout)
+
+    def test_the_same_bytes_again(self):
+        first = self.record("vecmul", "coarse").read_bytes()
+        self.assertEqual(first, self.record("vecmul", "coarse").read_bytes())
+
+    def test_what_cannot_be_recorded(self):
+        arguments = ("map", "--machine", MACHINE, "--seeds", "1")
+        for more, why in ((("--policy", "locality,adaptive", "--distribution", "fine"), "name one of each"),
+                          (("--advise",), "leave --advise out")):
+            done = sim(*arguments, *more, "--record", "x.db")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn('--record="x.db"', done.stderr)
+            self.assertIn(why, done.stderr)
+        done = sim(*arguments, "--policy", "locality", "--distribution", "fine", "--record", "/nonexistent/x.db")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/nonexistent/x.db: cannot be written", done.stderr)
 
 
 class Refusals(unittest.TestCase):

@@ -2,6 +2,7 @@
 #include "sim/engine/engine.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -506,6 +507,76 @@ TEST_F(Engine, ProgressCanEndIt) {
   EXPECT_GT(told, 0u);
   EXPECT_EQ(result.tasks + result.unfinished, 20'001u);
   EXPECT_GT(result.unfinished, 0u);
+}
+
+// ---- History
+
+// Each task waits for two children of its own, the second of which follows the first.
+Workload families(std::uint32_t count) {
+  Steps b(count * 6400);
+  b.task({});
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const TaskIndex first = b.task({b.work(500, {writes(i * 6400, 6400)})});
+    const TaskIndex second = b.task({b.work(300, {reads(i * 6400, 6400)})}, {first});
+    const Step before = b.work(700), after = b.work(200);
+    steps.push_back(create(b.task({before, create(first), create(second), step(Step::Kind::task_wait, 0), after})));
+  }
+  steps.push_back(wait_all());
+  b.root(steps);
+  return b.w;
+}
+
+TEST_F(Engine, AHistoryChangesNothing) {
+  const Workload w = families(40);
+  for (const char* policy : {"work-stealing", "locality", "adaptive", "central"}) {
+    RunOptions options;
+    options.policy = policy::find_policy(policy);
+    options.threads = 12;
+    const Result without = run(w, options);
+    History history;
+    options.history = &history;
+    const Result with = run(w, options);
+    EXPECT_EQ(with.makespan, without.makespan) << policy;
+    EXPECT_EQ(with.misses, without.misses) << policy;
+    EXPECT_EQ(with.steals, without.steals) << policy;
+  }
+}
+
+TEST_F(Engine, AHistoryTellsAllThatWasDone) {
+  const Workload w = families(40);
+  RunOptions options;
+  options.policy = policy::find_policy("locality");
+  options.threads = 12;
+  History history;
+  options.history = &history;
+  const Result result = run(w, options);
+  ASSERT_EQ(history.tasks.size(), w.tasks.size() + 11);
+  // A worker is at one task at a time, all the time.
+  std::vector<Time> until(12, 0), ran(history.tasks.size(), 0);
+  for (const History::Span& span : history.spans) {
+    EXPECT_GE(span.begin, until[span.worker]);
+    EXPECT_GT(span.end, span.begin);
+    until[span.worker] = span.end;
+    ran[span.task] += span.end - span.begin;
+  }
+  for (std::uint32_t worker = 0; worker < 12; ++worker) EXPECT_EQ(until[worker], result.makespan);
+  Time work = 0;
+  for (TaskIndex t = 0; t < history.tasks.size(); ++t) {
+    const History::TaskTimes& times = history.tasks[t];
+    EXPECT_EQ(times.ran, ran[t]);
+    EXPECT_LE(times.begin, times.end);
+    EXPECT_LE(times.waited + times.creating, times.ran);
+    if (t == 0 || t >= w.tasks.size()) continue;
+    EXPECT_LE(times.created + times.creation, times.begin);
+    work += times.ran - times.waited - times.creating;
+  }
+  for (const History::Waited& wait : history.waits) EXPECT_LE(wait.idle, wait.end - wait.begin);
+  // What is neither waiting nor creating is bodies of tasks, releasing successors, and getting the next one in a wait.
+  Time bodies = 0;
+  for (const WorkerResult& worker : result.workers) bodies += worker.work;
+  EXPECT_GE(work, bodies);
+  EXPECT_LT(static_cast<double>(work), 1.01 * static_cast<double>(bodies));
 }
 
 }  // namespace

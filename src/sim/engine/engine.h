@@ -16,6 +16,7 @@
 #include "policy/task_policy.h"
 #include "sim/cost/fluid.h"
 #include "sim/cost/parameters.h"
+#include "sim/engine/history.h"
 #include "sim/workload/workload.h"
 #include "topology/machine.h"
 
@@ -40,6 +41,8 @@ struct Decision {
   const placement::Need& need;
   const policy::LoadView& load;
   Location chosen;  // policy::kHere: the creator's own queue
+  std::uint32_t worker;
+  Time when;
 };
 
 struct RunOptions {
@@ -75,6 +78,7 @@ struct RunOptions {
   /// What earlier runs have shown, by task construct (Workload::kinds); for policies that weigh load. Empty: nothing.
   std::vector<policy::Experience> earlier;
   std::function<void(const Decision&)> log;
+  History* history = nullptr;  // filled if there is one
   /// Called now and then with the tasks that have ended; false ends the simulation, whose result then says
   /// so.
   std::function<bool(std::uint64_t)> progress;

@@ -112,7 +112,7 @@ Location Simulation::deal(WorkerIndex index, TaskIndex task, bool created) {
       mean = policy::running_mean(mean, foretold.stake);
     }
   }
-  if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where});
+  if (options_.log) options_.log({task, !created, stated, worker.location, need, load, where, index, now_});
   return where;
 }
 

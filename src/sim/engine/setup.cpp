@@ -134,4 +134,18 @@ void Simulation::index_tasks() {
   first_successor_.back() = static_cast<std::uint32_t>(successor_.size());
 }
 
+void Simulation::start_history() {
+  for (const Seat& seat : seats_) {
+    options_.history->cpus.push_back(seat.cpu);
+    options_.history->seats.push_back(seat.location);
+  }
+  options_.history->start(workload_.tasks.size(), workers_.size());
+}
+
+void Simulation::end_history() {
+  options_.history->finish(now_);
+  for (RegionIndex i = 0; i < workload_.regions.size(); ++i)
+    options_.history->homes.push_back(pages_.shares_of({i, 1, 0, workload_.regions[i].bytes, 0}));
+}
+
 }  // namespace hearth::sim

@@ -9,6 +9,7 @@ Result Simulation::run() {
   constexpr std::uint64_t kTell = 8192;
   std::uint64_t told = 0;
   implicit_left_ = workload_.producers > 1 ? workload_.producers : 0;
+  if (options_.history != nullptr) start_history();
   begin_task(0, 0);
   go_on(0, 0, Next::body);
   for (WorkerIndex i = 1; i < workers_.size(); ++i) park(i);
@@ -34,6 +35,7 @@ Result Simulation::run() {
       if (!options_.progress(told)) break;
     }
   }
+  if (options_.history != nullptr) end_history();
   result_.makespan = now_;
   result_.unfinished = count - result_.tasks;
   result_.locations = view_.locations;
@@ -111,10 +113,12 @@ void Simulation::run_body(WorkerIndex index) {
     if (frame.wait != Wait::none) {
       if (!is_over(frame)) {
         flags_[frame.task] |= kAwaited;
+        if (options_.history != nullptr) options_.history->wait(index, in_history(frame.wait), now_);
         return look(index);
       }
       if (worker.parked) unpark(index);
       worker.idle_since = kNever;
+      if (options_.history != nullptr) options_.history->go_on(index, now_);
       frame.step += frame.wait != Wait::predecessors;
       frame.wait = Wait::none;
     }
@@ -148,6 +152,7 @@ void Simulation::run_body(WorkerIndex index) {
         parent_[step.index] = frame.task;
         ++unfinished_[frame.task];
         ++incomplete_[frame.task];
+        if (options_.history != nullptr) options_.history->created(index, step.index, now_, 0);
         begin_task(index, step.index);
         break;
       case Step::Kind::task_wait: frame.wait = Wait::children; break;
@@ -224,6 +229,7 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
     ++unfinished_[0];
     ++incomplete_[0];
     workers_[owner].implicit.push_back(child);
+    if (options_.history != nullptr) options_.history->created(index, child, now_, 0);
     if (workers_[owner].parked) wake(owner);
     return 0;
   }
@@ -231,6 +237,7 @@ Time Simulation::begin_create(WorkerIndex index, TaskIndex child) {
   const Time items = item_ == 0 ? 0 : item_ * items_of(child);
   const Time spent = std::max<Time>(cost(create_ + items + (worker.asks == Asking::yes ? deal_ : 0)), 1);
   worker.result.create += spent;
+  if (options_.history != nullptr) options_.history->created(index, child, now_, spent);
   return spent;
 }
 
@@ -289,6 +296,7 @@ void Simulation::begin_task(WorkerIndex index, TaskIndex task, Time after) {
   runner_[task] = static_cast<std::uint16_t>(index);
   if ((flags_[task] & kCreated) != 0) move_task_data(index, task, false);
   worker.frames.push_back({task, 0, now_ + after, worker.served});
+  if (options_.history != nullptr) options_.history->begin(index, worker.location, task, now_ + after);
 }
 
 Time Simulation::finish(WorkerIndex index) {
@@ -296,6 +304,10 @@ Time Simulation::finish(WorkerIndex index) {
   const Frame frame = worker.frames.back();
   worker.frames.pop_back();
   const TaskIndex task = frame.task;
+  if (options_.history != nullptr) {
+    options_.history->end(index, worker.location, now_);
+    if ((flags_[task] & kFootprint) != 0) options_.history->need(task, need_of(task));
+  }
   if ((flags_[task] & kFootprint) != 0 && by_location_) note_time(frame, worker);
   ++result_.tasks;
   flags_[task] |= kEnded;

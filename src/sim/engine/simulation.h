@@ -129,6 +129,13 @@ class Simulation {
 
   // setup.cpp
   void index_tasks();
+  void start_history();
+  void end_history();
+  static History::Wait in_history(Wait wait) {
+    return wait == Wait::children ? History::Wait::children
+           : wait == Wait::predecessors ? History::Wait::predecessors
+                                        : History::Wait::descendants;
+  }
 
   // simulation.cpp
   void resume(WorkerIndex index);
