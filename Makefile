@@ -1,6 +1,7 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
-.PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive policies fuzzers install clean setup
+.PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive policies fuzzers install clean setup \
+        deb tarball packages package-test
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -68,6 +69,20 @@ policies: setup
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+# Packages: packaging/README.md. They are built from a copy of this tree, into build/packages.
+deb tarball: setup
+	@tools/setup packages
+	@nice packaging/package $@
+
+packages: setup
+	@tools/setup packages
+	@nice packaging/package source tarball deb
+
+# Tries every package that is in build/packages, in clean systems; needs root and network.
+package-test:
+	@tools/setup packages
+	packaging/tests/run $(PACKAGE_ARGS)
 
 clean:
 	rm -rf build

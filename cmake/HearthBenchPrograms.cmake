@@ -28,6 +28,13 @@ foreach(compiler IN ITEMS gcc clang)
   endif()
 endforeach()
 
+# On an older glibc, as the command.
+set(hearth_bench_portable "")
+if(HEARTH_PORTABLE)
+  set(hearth_bench_portable -D_GNU_SOURCE "${PROJECT_SOURCE_DIR}/src/cli/portable.c" -Wl,--no-as-needed -l:libpthread.so.0
+      -l:libdl.so.2)
+endif()
+
 # One program, by every compiler that there is.
 function(hearth_bench_program name optimise)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;FLAGS")
@@ -41,7 +48,7 @@ function(hearth_bench_program name optimise)
       OUTPUT "${output}"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${HEARTH_BENCH_OUTPUT}"
       COMMAND "${HEARTH_BENCH_${upper}}" -std=gnu11 ${optimise} -g0 ${arg_FLAGS} "-I${PROJECT_SOURCE_DIR}/tests/numa"
-              "-I${PROJECT_SOURCE_DIR}/include" -fopenmp ${arg_SOURCES} -o "${output}" -s -Wl,-z,noseparate-code
+              "-I${PROJECT_SOURCE_DIR}/include" -fopenmp ${arg_SOURCES} ${hearth_bench_portable} -o "${output}" -s -Wl,-z,noseparate-code
               -Wl,--build-id=none -lm -ldl
       DEPENDS ${arg_SOURCES} ${headers} VERBATIM)
     set_property(GLOBAL APPEND PROPERTY hearth_bench_outputs "${output}")

@@ -1,5 +1,5 @@
 # What is installed beside the programs and libraries, which the rooms install themselves: headers, documentation, the
-# pkg-config file, the CMake package and the completion of bash.
+# pkg-config file and the CMake package.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/hearth DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -9,8 +9,6 @@ install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN "*.[17]" EX
 install(FILES docs/reference/libhearth.7 DESTINATION "${CMAKE_INSTALL_MANDIR}/man7")
 if(HEARTH_CLI)
   install(FILES docs/reference/hearth.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-  set(completions "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-  install(FILES cmake/install/hearth.bash DESTINATION "${completions}" RENAME hearth)
 endif()
 
 # Both files find the prefix from where they lie, so that it can be moved.

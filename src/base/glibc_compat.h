@@ -6,7 +6,8 @@
 // bound to the old version here. The compiler is told to include this file first in every file of the library
 // (cmake/HearthFlags.cmake), and the ctest library_needs_only_libc fails on any version above the floor. On
 // glibc before 2.34 these functions live in libpthread and libdl, which programs built for OpenMP link
-// themselves (-fopenmp implies -pthread); we name neither, since newer systems have both inside libc.
+// themselves or had from their libgomp; a build with HEARTH_PORTABLE names both (cmake/HearthPortable.cmake), others
+// neither, since newer systems have them inside libc.
 //
 // Functions that have no version at or below 2.28 (stat and its kin, pthread_cond_clockwait, sem_clockwait,
 // gettid) must not be called from the library: use the system call.

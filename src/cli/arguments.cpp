@@ -44,7 +44,8 @@ class Layout : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "cc" || app->get_name() == "c++")
       return "Usage: " + name + " [--mode=MODE] [--explain=FILE] [--record[=exact]] [--profile=FILE] ARGUMENT-OF-CLANG...\n\n";
-    if (std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
+    const bool first_word = app->get_parent() != nullptr && app->get_parent()->get_parent() == nullptr;  // not model check
+    if (!first_word || std::find(std::begin(kRunPrograms), std::end(kRunPrograms), app->get_name()) == std::end(kRunPrograms))
       return CLI::Formatter::make_usage(app, std::move(name));
     return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENT...]\n\n";
   }

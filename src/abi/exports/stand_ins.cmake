@@ -14,7 +14,7 @@ file(WRITE "${FOLDER}/nodes.map" "${nodes}")
 file(WRITE "${FOLDER}/empty.c" "")
 execute_process(
   COMMAND "${COMPILER}" -shared -fPIC -nostdlib "${FOLDER}/empty.c" -o "${FOLDER}/0.so" -Wl,-z,noseparate-code
-          "-Wl,--version-script=${FOLDER}/nodes.map" -Wl,--no-as-needed "${LIBRARY}" -Wl,-z,noexecstack
+          "-Wl,--version-script=${FOLDER}/nodes.map" -Wl,--no-as-needed "${LIBRARY}" -Wl,-z,noexecstack -Wl,-z,now -s
   COMMAND_ERROR_IS_FATAL ANY)
 foreach(k RANGE 1 31)
   file(COPY_FILE "${FOLDER}/0.so" "${FOLDER}/${k}.so")
