@@ -49,10 +49,14 @@ Advice advice_of(const sim::Workload& workload, const std::vector<sim::RegionGro
     if (kind == Kind::standard || group.touched == 0 || advice.allocations.size() >= kMostAllocations) continue;
     Advice::Allocation allocation;
     allocation.name = workload.regions[first].name;
-    if (group.regions.size() > 1) allocation.name += fmt::format(" and {} more", group.regions.size() - 1);
     for (const sim::RegionIndex region : group.regions) {
       std::string site = site_of(workload.regions[region]);
       if (allocation.sites.empty() || allocation.sites.back() != site) allocation.sites.push_back(std::move(site));
+    }
+    if (group.regions.size() > 1) {
+      allocation.name = allocation.sites.size() == 1
+                            ? fmt::format("{}, {} blocks", allocation.sites[0], group.regions.size())
+                            : fmt::format("{} and {} more", allocation.name, group.regions.size() - 1);
     }
     allocation.distribution = placement::kind_name(kind);
     allocation.call = distribution_call(kind);

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ constexpr double kWorthWhile = 0.05;    // of thread time: less is not worth a c
 constexpr double kRemoteMatters = 0.1;  // of the bytes
 constexpr double kFineGrain = 0.2;      // creating a task takes more than this part of its work
 constexpr std::int64_t kTiny = 1000;    // ns of work: no OpenMP runtime makes and hands over a task in much less
+constexpr std::int64_t kLeastDistributed = 128 << 10;  // bytes, of hearth run --distribute unless it is told
 constexpr double kUneven = 1.2;         // the slowest thread's part / the mean
 
 struct WaitWord {
@@ -196,6 +198,19 @@ void advise_footprints(const Run& run, const Figures& figures, std::vector<Chang
   }
 }
 
+/// Where most of the bytes lie that tasks use, and what part of all.
+std::pair<std::int32_t, double> fullest(const Places& places) {
+  std::vector<double> at(static_cast<std::size_t>(places.locations));
+  double all = 0;
+  for (std::size_t i = 0; i < places.matrix.size(); ++i) {
+    at[i % at.size()] += places.matrix[i];
+    all += places.matrix[i];
+  }
+  const auto most = std::max_element(at.begin(), at.end());
+  if (most == at.end() || all <= 0) return {kNone, 0};
+  return {static_cast<std::int32_t>(most - at.begin()), *most / all};
+}
+
 /// Large allocations that one thread has filled, and that tasks of other locations use. One change for each place in the code.
 void advise_first_touch(const Run& run, const Figures& figures, const Locality& locality, std::vector<Change>& changes) {
   if (locality.locations < 2) return;
@@ -226,6 +241,31 @@ void advise_first_touch(const Run& run, const Figures& figures, const Locality& 
          worst[i].first, "fill it in a parallel loop, or in the tasks that use it; or hearth run --distribute",
          fmt::format("It concerns {} of the bytes that tasks declare, which are remote.", share_text(share))});
   }
+}
+
+/// Most of the data is remote, and nothing was found to say of single allocations: they are small, or nobody knows where
+/// they came from.
+void advise_remote(const Run& run, const Figures& figures, const Locality& locality, std::vector<Change>& changes) {
+  constexpr double kNearlyAll = 0.9;
+  if (!locality.known || locality.locations < 2 || !changes.empty()) return;
+  const double remote = locality.remote_share();
+  if (remote < kRemoteMatters || remote * figures.share(figures.time.work) < kWorthWhile) return;
+  const std::string gain = fmt::format("It concerns {} of the bytes that tasks declare, which are remote.", share_text(remote));
+  const auto [location, part] = fullest(run.places);
+  if (part >= kNearlyAll) {
+    const bool small = std::none_of(run.allocations.begin(), run.allocations.end(),
+                                    [](const Allocation& a) { return !a.own && a.bytes >= kLeastDistributed; });
+    changes.push_back({fmt::format("{} of what tasks use lies at location {}, while tasks run everywhere.", share_text(part),
+                                   location),
+                       "",
+                       fmt::format("fill it in a parallel loop, or in the tasks that use it; or hearth run --distribute=coarse{}",
+                                   small ? ",min=4K, since no block is large" : ""),
+                       gain});
+    return;
+  }
+  changes.push_back({"Tasks run where their data is not, and no allocation explains it.", "",
+                     "hearth run --explain tells for each construct why; HEARTH_POLICY=locality sends every task to its data",
+                     gain});
 }
 
 void advise_memory(const Advice& advice, std::vector<Change>& changes) {
@@ -269,6 +309,7 @@ std::vector<Change> changes_of(const Run& run, const Figures& figures, const Loc
   std::vector<Change> changes;
   advise_memory(advice, changes);
   advise_first_touch(run, figures, locality, changes);
+  advise_remote(run, figures, locality, changes);
   advise_grain(run, figures, changes);
   advise_creator(run, figures, changes);
   advise_waits(run, figures, changes);

@@ -192,7 +192,11 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality, const Ad
         .close_object();
   to.close_array().key("whys").open_array();
   for (std::size_t i = 0; i < locality.whys.size(); ++i)
-    to.open_object().member("why", run.places.whys[i]).member("decisions", locality.whys[i]).close_object();
+    to.open_object()
+        .member("why", run.places.whys[i])
+        .member("text", why_text(run.places.whys[i]))
+        .member("decisions", locality.whys[i])
+        .close_object();
   to.close_array().close_object();
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policy/why.h"
+
 namespace hearth::report {
 namespace {
 
@@ -15,6 +17,12 @@ std::string reason(const Run& run) {
 }
 
 }  // namespace
+
+std::string why_text(const std::string& word) {
+  for (int why = 0; policy::why_name(why) != nullptr; ++why)
+    if (word == policy::why_name(why)) return policy::reason_text(static_cast<policy::Why>(why));
+  return word;
+}
 
 Locality locality_of(const Run& run) {
   Locality out;

@@ -31,4 +31,7 @@ struct Locality {
 
 Locality locality_of(const Run& run);
 
+/// A reason of a policy in words; one that this version does not know stays as it is.
+std::string why_text(const std::string& word);
+
 }  // namespace hearth::report

@@ -183,6 +183,41 @@ TEST(ReportFigures, TasksThatKeepTheOthersAtWorkAreNotTooSmall) {
     EXPECT_EQ(change.what.find("tasks"), std::string::npos) << change.what;
 }
 
+/// Two nodes; the tasks ran at 1, and what they use lies where `rows` of task_bytes say.
+std::string two_nodes(const std::string& rows) {
+  return std::string(kTwoThreads) +
+         "INSERT INTO machine VALUES(0,'m','sysfs',0,'adaptive','node','slit');"
+         "INSERT INTO location VALUES(0,0,0,'0',1,1000),(0,1,1,'1',1,1000);"
+         "INSERT INTO distance VALUES(0,0,0,10,NULL,'slit'),(0,0,1,20,NULL,'slit'),(0,1,0,20,NULL,'slit'),(0,1,1,10,NULL,'slit');"
+         "UPDATE task SET location = 1 WHERE id > 0;" + rows;
+}
+
+TEST(ReportFigures, DataThatLiesInOnePlaceIsNamedAlsoWhereNoAllocationIs) {
+  const Recording recording(two_nodes("INSERT INTO task_bytes VALUES(1,0,950,0,'end'),(2,1,0,50,'end');"));
+  const Subject subject = recording.subject();
+  ASSERT_FALSE(subject.screen.changes.empty());
+  EXPECT_EQ(subject.screen.changes[0].what, "95 % of what tasks use lies at location 0, while tasks run everywhere.");
+  EXPECT_NE(subject.screen.changes[0].how.find("--distribute=coarse,min=4K"), std::string::npos);
+  EXPECT_EQ(subject.screen.changes[0].gain, "It concerns 95 % of the bytes that tasks declare, which are remote.");
+}
+
+TEST(ReportFigures, DataThatIsFarEverywhereIsAskedAboutOfThePolicy) {
+  const Recording recording(two_nodes("INSERT INTO task_bytes VALUES(1,0,600,0,'end'),(2,1,0,400,'end');"));
+  const Subject subject = recording.subject();
+  ASSERT_FALSE(subject.screen.changes.empty());
+  EXPECT_EQ(subject.screen.changes[0].what, "Tasks run where their data is not, and no allocation explains it.");
+}
+
+TEST(ReportFigures, DataThatIsAtHomeNeedsNothing) {
+  const Recording recording(two_nodes("INSERT INTO task_bytes VALUES(1,1,600,0,'end'),(2,1,0,400,'end');"));
+  for (const Change& change : recording.subject().screen.changes) EXPECT_EQ(change.what.find("data"), std::string::npos) << change.what;
+}
+
+TEST(ReportLocality, ReasonsAreWords) {
+  EXPECT_EQ(why_text("here_already"), "they are made where their data is");
+  EXPECT_EQ(why_text("of a later version"), "of a later version");
+}
+
 TEST(ReportFigures, ARecordingWithoutAnythingIsToldAsSuch) {
   const Recording recording("");
   const Subject subject = recording.subject();

@@ -48,7 +48,7 @@ function taskFacts(timeline, found) {
   if (tasks.remote && tasks.remote[task] >= 0)
     facts.push(['Its data', shareText(tasks.remote[task]) + ' remote' + (tasks.distance[task] > 0 ? ', mean distance ' + threeDigits(tasks.distance[task]) + ' (10 is local)' : '')]);
   if (tasks.chosen && tasks.chosen[task] > -2)
-    facts.push(['Decision', (tasks.chosen[task] < 0 ? 'stays where it was asked' : 'dealt to location ' + tasks.chosen[task]) + ': ' + REPORT.locality.whys[tasks.why[task]].why]);
+    facts.push(['Decision', (tasks.chosen[task] < 0 ? 'stays where it was asked' : 'dealt to location ' + tasks.chosen[task]) + ': ' + REPORT.locality.whys[tasks.why[task]].text]);
   if (tasks.misses && tasks.misses[task] >= 0) facts.push(['Last-level cache misses', countText(tasks.misses[task]) + ' in 10⁶ cycles']);
   if (tasks.parent[task] >= 0) facts.push(['Created by', '#' + tasks.parent[task]]);
   return facts;

@@ -154,7 +154,7 @@ function fillDecisions() {
   const l = REPORT.locality, rows = l.constructs.filter(c => c.decided > 0 && CONSTRUCTS.has(c.id));
   const sum = key => rows.reduce((all, c) => all + c[key], 0);
   byId('decisions-sentence').textContent = rows.length === 0 ? 'No decision of a policy was recorded.' :
-    'The policy ' + (l.policy || '') + ' was asked about ' + counted(sum('decided'), 'task') + ': ' + countText(sum('dealt')) + ' were dealt to another location, ' +
+    'The policy ' + (l.policy || '') + ' was asked about ' + countText(sum('decided')) + ' of ' + counted(RUN.explicit_tasks, 'task') + ': ' + countText(sum('dealt')) + ' were dealt to another location, ' +
     countText(sum('stayed')) + ' stayed; ' + countText(sum('elsewhere')) + ' ran elsewhere than was decided, since an idle thread took them.';
   if (rows.length === 0) return;
   byId('decisions-table').append(makeTable('Decisions, by construct.', [
@@ -164,7 +164,7 @@ function fillDecisions() {
     {label: 'Stayed', number: true, value: c => c.stayed, show: c => countText(c.stayed)},
     {label: 'Ran elsewhere', number: true, value: c => c.elsewhere, show: c => countText(c.elsewhere), hint: 'at another location than was decided'},
   ], rows, 1), makeTable('Why.', [
-    {label: 'Reason', value: w => w.why}, {label: 'Decisions', number: true, value: w => w.decisions, show: w => countText(w.decisions)},
+    {label: 'Reason', value: w => w.text}, {label: 'Decisions', number: true, value: w => w.decisions, show: w => countText(w.decisions)},
   ], l.whys.filter(w => w.decisions > 0), 1));
 }
 
