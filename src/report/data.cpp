@@ -213,7 +213,7 @@ std::string read_subject(const std::string& path, Subject& out, const Advice* ad
 
 std::string data_json(const Subject& subject, const Timeline* timeline, const Subject* other) {
   JsonText to;
-  to.open_object().member("title", subject.screen.title).member("facts", subject.screen.facts);
+  to.open_object().member("title", subject.screen.title).member("facts", subject.screen.facts).member("warning", subject.screen.warning);
   put_screen(to, subject.screen);
   put_run(to, subject.run, subject.figures);
   put_threads(to, subject.run, subject.figures);

@@ -92,6 +92,8 @@ std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {
         run.schema));
   if (!run.counters)
     lacks.push_back("No hardware counters were read (hearth record --counters), so stalls are not known.");
+  if (run.first_touch.starts_with("not recorded"))
+    lacks.push_back(fmt::format("Who touched memory first was {}.", run.first_touch));
   for (const std::string& problem : run.problems) lacks.push_back(problem + ".");
   return lacks;
 }
@@ -127,6 +129,9 @@ FirstScreen first_screen(const Run& run, const Figures& figures, const Locality&
   FirstScreen screen;
   screen.title = run.command.empty() ? run.file : run.command;
   screen.facts = facts_of(run, figures);
+  if (!run.problems.empty())
+    screen.warning = fmt::format("Parts of this recording are missing or wrong ({}, told at the end): all figures are of the rest.",
+                                 counted(static_cast<std::int64_t>(run.problems.size()), "problem"));
   screen.answers = {length_answer(run, figures), parallel_answer(figures), time_answer(figures),
                     memory_answer(locality)};
   screen.costs = costs_of(run, figures, locality);
@@ -137,8 +142,9 @@ FirstScreen first_screen(const Run& run, const Figures& figures, const Locality&
 
 std::string text_of(const FirstScreen& screen, std::size_t width) {
   constexpr std::size_t kFigureColumn = 33, kSentenceColumn = 4, kShareColumn = 9;
-  std::string text = wrapped(harmless(screen.title), 0, width) + '\n' + wrapped(harmless(screen.facts), 0, width) +
-                     "\n\n";
+  std::string text = wrapped(harmless(screen.title), 0, width) + '\n' + wrapped(harmless(screen.facts), 0, width) + '\n';
+  if (!screen.warning.empty()) text += wrapped(screen.warning, 0, width) + '\n';
+  text += '\n';
   for (const Answer& answer : screen.answers) {
     text += fmt::format("{:<{}}{}\n", answer.question, kFigureColumn, harmless(answer.figure));
     text += std::string(kSentenceColumn, ' ') + wrapped(harmless(answer.sentence), kSentenceColumn, width) + '\n';

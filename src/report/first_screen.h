@@ -30,6 +30,7 @@ struct Change {
 
 struct FirstScreen {
   std::string title, facts;
+  std::string warning;  // a sentence, if parts of the recording are missing
   std::vector<Answer> answers;
   std::vector<Cost> costs;  // most first; at most three
   std::vector<Change> changes;

@@ -51,6 +51,7 @@ class Reading {
       if (key == "runtime") out_.runtime = row.text(1);
       if (key == "hearth") out_.hearth = row.text(1);
       if (key == "lacks") out_.lacks = row.text(1);
+      if (key == "first_touch") out_.first_touch = row.text(1);
       if (key == "recorded") out_.recorded_ns = row.integer(1);
     });
     file_.query("SELECT place, text FROM problem", [&](const Row& row) {
@@ -164,6 +165,7 @@ class Reading {
       else if (wait.task != kNone)
         name = out_.constructs[static_cast<std::size_t>(out_.tasks[static_cast<std::size_t>(wait.task)].construct)]
                    .name;
+      if (name == "implicit" || name == "initial") name.clear();  // kinds, of tasks whose place is not known
       const auto [place, fresh] = places.try_emplace({kind, name}, static_cast<std::int32_t>(out_.wait_places.size()));
       if (fresh) out_.wait_places.push_back({kind, name});
       wait.place = place->second;

@@ -83,6 +83,7 @@ struct Process {
 
 struct Run {
   std::string file, command, runtime, hearth, lacks;
+  std::string first_touch;  // whether it was recorded, and why not
   std::int64_t recorded_ns = 0;  // Unix time
   int schema = 0;
   std::vector<Process> processes;

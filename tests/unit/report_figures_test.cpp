@@ -218,6 +218,22 @@ TEST(ReportLocality, ReasonsAreWords) {
   EXPECT_EQ(why_text("of a later version"), "of a later version");
 }
 
+TEST(ReportFigures, WhatIsMissingIsSaidFirst) {
+  const Recording recording(std::string(kTwoThreads) + "INSERT INTO problem VALUES('1.0.spill','is cut');"
+                            "INSERT INTO meta VALUES('first_touch','not recorded: perf_event_open: Permission denied');"
+                            "UPDATE wait SET code = NULL; UPDATE task SET kind = 'implicit' WHERE id = 0;");
+  const Subject subject = recording.subject();
+  EXPECT_EQ(subject.screen.warning,
+            "Parts of this recording are missing or wrong (1 problem, told at the end): all figures are of the rest.");
+  EXPECT_NE(text_of(subject.screen, 80).find("1.0.spill: is cut."), std::string::npos);
+  EXPECT_NE(text_of(subject.screen, 200).find("Who touched memory first was not recorded: perf_event_open: Permission denied."),
+            std::string::npos);
+  ASSERT_EQ(subject.run.wait_places.size(), 1u);
+  EXPECT_EQ(subject.run.wait_places[0].name, "");
+  const Recording whole(kTwoThreads);
+  EXPECT_EQ(whole.subject().screen.warning, "");
+}
+
 TEST(ReportFigures, ARecordingWithoutAnythingIsToldAsSuch) {
   const Recording recording("");
   const Subject subject = recording.subject();

@@ -6,6 +6,8 @@ const PAGE = {only: () => {}, show: () => {}};
 
 function fillFirstScreen() {
   byId('facts').textContent = REPORT.facts;
+  byId('warning').textContent = REPORT.warning;
+  byId('warning').hidden = REPORT.warning === '';
   const share = key => shareOfTime(RUN[key]);
   const bars = [
     () => null,
