@@ -121,10 +121,11 @@ constexpr O kOptions[] = {
                 "node; nearest: on the node of the thread that allocates."},
     {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true,
      .fallback = "standard",
-     .legal = "standard, fine, coarse, blocked or learn, optionally followed by ,min= and a size of 4K or more; units B, "
+     .legal = "standard, fine, coarse, blocked, weighted or learn, optionally followed by ,min= and a size of 4K or more; units B, "
                 "K, M, G, T",
-     .meaning = "How blocks of malloc(), new and related calls are spread over the NUMA nodes, if they have at least "
-                "min bytes (128K), in words of OMP_DATA_DISTRIBUTION; learn: each place in the program gets what suited the "
+     .meaning = "How blocks of malloc(), new and related calls, and anonymous memory of mmap(), are spread over the NUMA nodes, if "
+                "they have at least min bytes (128K), in words of OMP_DATA_DISTRIBUTION; weighted: each node gets a part in "
+                "proportion to its memory's bandwidth; learn: each place in the program gets what suited the "
                 "blocks that it allocated before, in earlier runs too (HEARTH_LEARN). Set by hearth run --distribute, which also "
                 "preloads the malloc interposer."},
     {.id = Id::hearth_explain, .name = "HEARTH_EXPLAIN", .type = O::text, .trusted_only = true,

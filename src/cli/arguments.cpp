@@ -113,8 +113,8 @@ void need_program(const std::vector<std::string>& command) {
 
 void add_run_options(CLI::App* to, RunRequest& request) {
   to->add_option("--distribute", request.distribute,
-                 "Distribute large malloc blocks over the NUMA nodes: fine, coarse, blocked or learn; \",min=128K\" sets the "
-                 "least size")
+                 "Distribute large blocks of malloc and mmap over the NUMA nodes: fine, coarse, blocked, weighted or learn; "
+                 "\",min=128K\" sets the least size")
       ->check(check_distribute)
       ->type_name("KIND");
   to->add_option("--policy", request.policy,

@@ -112,7 +112,7 @@ void* allocate_region(const MemoryHomes& machine, const ManagedRequest& request,
   what.kind = kind;
   Layout layout = lay_out(what, {begin, bytes, unit, home, 0}, machine.homes, shape_of(machine, what.kind), shape,
                           table);
-  if (kind == Kind::weighted) layout.grain = weighted_grain(*shape, bytes, unit, kMostPieces);
+  if (kind == Kind::weighted) layout.grain = weighted_grain(*shape, bytes, unit, request.most_pieces);
   if (apply_layout(machine, layout, begin, bytes, request.huge)) {
     Guard guard;
     owner_table.change(id, layout);
@@ -166,15 +166,45 @@ void* told(void* block, const ManagedRequest& request) {
 
 }  // namespace
 
+namespace {
+
+/// The home of the next coarse allocation: whole allocations take turns, whoever makes them.
+std::uint32_t next_coarse_home(const MemoryHomes& machine) {
+  const std::uint64_t ticket = coarse_blocks.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<std::uint32_t>(ticket % static_cast<std::uint64_t>(machine.homes.count));
+}
+
+}  // namespace
+
+bool distribute_mapping(void* begin, std::size_t bytes, const Distribution& what, bool huge, std::size_t most_pieces) {
+  const MemoryHomes& machine = memory_homes();
+  if (machine.homes.count == 0 || what.kind == Kind::custom || what.kind == Kind::standard) return true;
+  const auto at = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t unit = unit_for(machine, {.what = what, .size = bytes, .huge = huge});
+  Location home = kUnknown;
+  Distribution one = what;
+  if (what.kind == Kind::coarse) {
+    home = machine.homes.at[next_coarse_home(machine)];
+    one.kind = Kind::nearest;
+  }
+  const Shape* shape = nullptr;
+  if (what.kind == Kind::weighted) {
+    Guard guard;
+    shape = shape_for(machine, what.weights);
+    if (shape == nullptr) return false;
+  }
+  Layout layout = lay_out(one, {at, rounded_up(bytes, kPage), unit, home, 0}, machine.homes, shape_of(machine, one.kind), shape, {});
+  if (what.kind == Kind::weighted) layout.grain = weighted_grain(*shape, bytes, unit, most_pieces);
+  return apply_layout(machine, layout, at, bytes, huge);
+}
+
 void* managed_allocate(const ManagedRequest& request) {
   const MemoryHomes& machine = memory_homes();
   if (!is_legal(request) || machine.homes.count == 0 || !reserve_range()) return nullptr;
   Location home = kUnknown;
   std::uint32_t home_index = 0;
   if (request.what.kind == Kind::coarse) {
-    // A ticket for each allocation: whole allocations take turns, whoever makes them.
-    const std::uint64_t ticket = coarse_blocks.fetch_add(1, std::memory_order_relaxed);
-    home_index = static_cast<std::uint32_t>(ticket % static_cast<std::uint64_t>(machine.homes.count));
+    home_index = next_coarse_home(machine);
     home = machine.homes.at[home_index];
   } else if (request.what.kind == Kind::nearest) {
     const Location here = request.requester != kUnknown ? request.requester : location_here();

@@ -33,6 +33,10 @@ inline bool is_managed(const void* address) { return owner_table.manages(reinter
 /// An allocation site (sites.h); 0: none, or nobody learns.
 using SiteId = std::uint16_t;
 
+/// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
+/// populated at once, piece by piece.
+inline constexpr std::size_t kMostPieces = 1024;
+
 struct ManagedRequest {
   placement::Distribution what;
   std::size_t size = 0;
@@ -43,6 +47,7 @@ struct ManagedRequest {
   bool huge = false;  // the unit is a huge page, for blocks of at least one
   bool own_pages = false;  // shares no page and no policy with another block
   SiteId site = 0;         // only with pages of its own
+  std::size_t most_pieces = kMostPieces;  // weighted: about so many, each of which is a mapping of the kernel's
 };
 
 /// The tag of blocks that a program has from malloc (takeover.h): a caller that finds it must not take
@@ -52,10 +57,6 @@ inline constexpr std::uintptr_t kTagOfMalloc = ~std::uintptr_t{0};
 inline constexpr std::uintptr_t kTagOfManager = kTagOfMalloc - 1;
 
 using placement::kLargestInSlab;
-/// A distribution in more pieces is not one policy per piece (the kernel has 65530 mappings per process), but
-/// populated at once, piece by piece.
-inline constexpr std::size_t kMostPieces = 1024;
-
 /// Reserves the range of addresses now, and not with the first block. False: there is none (said once).
 bool reserve_managed_range();
 
@@ -63,6 +64,10 @@ bool reserve_managed_range();
 /// manage (ulimit -v; said once). `standard` and `environment` are malloc's, but for a block with pages of its own, which
 /// the operating system then places.
 void* managed_allocate(const ManagedRequest& request);
+
+/// For memory that the program has mapped itself and nobody has touched: its pages will be where `what` says, which is no
+/// custom distribution. Nothing is remembered of it: the kernel tells who asks. False: the kernel has refused.
+bool distribute_mapping(void* begin, std::size_t bytes, const placement::Distribution& what, bool huge, std::size_t most_pieces);
 
 /// How many bytes such a block takes: a block of its slab, or whole pages. Exact; for pools.
 std::size_t managed_block_bytes(const placement::Distribution& what, std::size_t alignment, std::size_t size);

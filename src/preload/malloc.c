@@ -1,6 +1,7 @@
 // libhearth-malloc.so, which `hearth run --distribute` preloads: malloc and its kin, in front of the C
 // library's. Large blocks become managed memory, which libhearth.so distributes over the NUMA nodes; all
-// others are passed on untouched. Freeing is one comparison of addresses, since managed memory is one range.
+// others are passed on untouched. Large anonymous mappings of the program stay its own; libhearth.so gives their pages a
+// policy. Freeing is one comparison of addresses, since managed memory is one range.
 //
 // It is inherited by every process below, so in those without libhearth.so it only passes on. libhearth.so
 // finds it (not the other way round, memory/takeover.h), so nothing has to be looked up here while somebody
@@ -16,9 +17,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory/takeover.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 #define RARE(condition) __builtin_expect(!!(condition), 0)
@@ -39,6 +45,8 @@ static void* first_aligned_alloc(size_t alignment, size_t size);
 static void* first_memalign(size_t alignment, size_t size);
 static int first_posix_memalign(void** result, size_t alignment, size_t size);
 static size_t first_malloc_usable_size(void* block);
+static void* first_mmap(void* address, size_t length, int protection, int flags, int file, off_t offset);
+static int first_munmap(void* address, size_t length);
 
 // All that a call looks at; what the most frequent ones look at is on one line.
 static struct {
@@ -52,6 +60,8 @@ static struct {
   void* (*memalign)(size_t, size_t);
   int (*posix_memalign)(void**, size_t, size_t);
   size_t (*malloc_usable_size)(void*);
+  void* (*mmap)(void*, size_t, int, int, int, off_t);
+  int (*munmap)(void*, size_t);
 } all __attribute__((aligned(64))) = {
     .least = SIZE_MAX,
     // No block lies there, so a thread that sees `begin` and `bytes` come one by one mistakes none.
@@ -63,7 +73,9 @@ static struct {
     .aligned_alloc = first_aligned_alloc,
     .memalign = first_memalign,
     .posix_memalign = first_posix_memalign,
-    .malloc_usable_size = first_malloc_usable_size};
+    .malloc_usable_size = first_malloc_usable_size,
+    .mmap = first_mmap,
+    .munmap = first_munmap};
 
 static struct HearthTakeover hearth;
 
@@ -85,6 +97,8 @@ static void find_next(void) {
   NEXT(memalign);
   NEXT(posix_memalign);
   NEXT(malloc_usable_size);
+  NEXT(mmap);
+  NEXT(munmap);
   TAKE(malloc);
   TAKE(calloc);
   TAKE(realloc);
@@ -93,6 +107,8 @@ static void find_next(void) {
   TAKE(memalign);
   TAKE(posix_memalign);
   TAKE(malloc_usable_size);
+  TAKE(mmap);
+  TAKE(munmap);
 #undef NEXT
 #undef TAKE
 }
@@ -130,6 +146,15 @@ static size_t first_malloc_usable_size(void* block) {
   return all.malloc_usable_size(block);
 }
 
+static void* first_mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) {
+  find_next();
+  return all.mmap(address, length, protection, flags, file, offset);
+}
+static int first_munmap(void* address, size_t length) {
+  find_next();
+  return all.munmap(address, length);
+}
+
 // ---- large blocks
 
 // Acquire pairs with the release stores of `least`: what libhearth.so has handed over is there before it is used.
@@ -152,7 +177,7 @@ static void* missed(void* block, size_t size) {
 /// Null: not to be had. `caller`: who has called malloc or one of its kin.
 static void* managed(size_t alignment, size_t size, int zeroed, const void* caller) {
   __atomic_thread_fence(
-      __ATOMIC_ACQUIRE);  // pairs with the release of `least` in hearth_take_over_malloc_2()
+      __ATOMIC_ACQUIRE);  // pairs with the release of `least` in hearth_take_over_malloc_3()
   const int before = errno;
   void* const block = hearth.allocate(alignment, size, zeroed, caller);
   errno = before;
@@ -304,6 +329,46 @@ EXPORT void free_aligned_sized(void* block, size_t alignment, size_t size) {
   free(block);
 }
 
+// ---- anonymous memory that the program maps itself
+
+/// For data: not a reservation that is filled in later, not a stack or code, not a part of something that is there already,
+/// and with pages of the usual size that come when they are touched.
+static inline int is_for_data(int protection, int flags) {
+  const int wanted = MAP_PRIVATE | MAP_ANONYMOUS;
+  const int other = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_STACK | MAP_GROWSDOWN | MAP_HUGETLB | MAP_NORESERVE | MAP_LOCKED;
+  return (flags & (wanted | other)) == wanted && protection == (PROT_READ | PROT_WRITE);
+}
+
+/// MAP_POPULATE, which is no promise, is put off until the pages have their policy.
+static void* __attribute__((noinline)) large_mmap(void* address, size_t length, int flags, const void* caller) {
+  void* const memory = all.mmap(address, length, PROT_READ | PROT_WRITE, flags & ~MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return memory;
+  const int before = errno;
+  hearth.mapped(memory, length, caller);
+  if ((flags & MAP_POPULATE) != 0) madvise(memory, length, MADV_POPULATE_WRITE);
+  errno = before;
+  return memory;
+}
+
+static inline void* mapped(void* address, size_t length, int protection, int flags, int file, off_t offset,
+                           const void* caller) {
+  return is_large(length) && is_for_data(protection, flags) ? large_mmap(address, length, flags, caller)
+                                                            : all.mmap(address, length, protection, flags, file, offset);
+}
+
+EXPORT void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) {
+  return mapped(address, length, protection, flags, file, offset, CALLER);
+}
+EXPORT void* mmap64(void* address, size_t length, int protection, int flags, int file, off64_t offset) {
+  return mapped(address, length, protection, flags, file, offset, CALLER);
+}
+
+EXPORT int munmap(void* address, size_t length) {
+  const int failed = all.munmap(address, length);
+  if (!failed && is_large(length)) hearth.unmapped(length);
+  return failed;
+}
+
 // ---- the takeover
 
 static const char* object_of(void* address) {
@@ -318,6 +383,7 @@ static void* note(size_t alignment, size_t size, int zeroed, const void* caller)
   return NULL;
 }
 static void say_nothing(size_t size) { (void)size; }
+static void let_be(void* begin, size_t bytes, const void* caller) { (void)begin, (void)bytes, (void)caller; }
 
 /// Do the program's calls of malloc get here? Tried, since addresses do not tell: `malloc` is whatever comes
 /// first for all of us.
@@ -325,7 +391,8 @@ static int is_in_front(size_t large) {
   void* (*const volatile used_malloc)(size_t) = (void* (*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
   void (*const volatile used_free)(void*) = (void (*)(void*))dlsym(RTLD_DEFAULT, "free");
   hearth.allocate = note;
-  hearth.missed = say_nothing;
+  hearth.missed = hearth.unmapped = say_nothing;
+  hearth.mapped = let_be;
   // Pairs with is_large(); so does the store when all is handed over.
   __atomic_store_n(&all.least, large, __ATOMIC_RELEASE);
   void* const block = used_malloc(large);
@@ -347,7 +414,7 @@ static const char* other_allocator(void) {
   return found;
 }
 
-EXPORT int hearth_take_over_malloc_2(const struct HearthTakeover* how, const char** other) {
+EXPORT int hearth_take_over_malloc_3(const struct HearthTakeover* how, const char** other) {
   // Behind ours there may be the malloc of another library, whose further calls (mallocx, operator new) share
   // its blocks: it would be given some that are not its own.
   void* const next_one = dlsym(RTLD_NEXT, "malloc");

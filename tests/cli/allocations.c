@@ -5,6 +5,7 @@
 //   allocations KIND        everything, where blocks of 128 KiB and more are distributed as KIND
 //   allocations many        more large blocks than the kernel has mappings for
 //   allocations owner SIZE  prints the owner of a block of SIZE bytes
+//   allocations owners SIZE prints how many pages of a block of SIZE bytes each location owns
 //   allocations room SIZE   prints how much more can be used of it; none if it was taken over
 #include <dlfcn.h>
 #include <errno.h>
@@ -338,6 +339,16 @@ int main(int argc, char** argv) {
   if (strcmp(what, "owner") == 0) {
     char* block = get(strtoul(argv[2], NULL, 10));
     printf("%d\n", owner_of(block));
+    free(block);
+    return 0;
+  }
+  if (strcmp(what, "owners") == 0) {  // the pages of each location
+    size_t size = strtoul(argv[2], NULL, 10);
+    char* block = get(size);
+    int count[64] = {0};
+    for (size_t p = 0; p < size / kPage; ++p) ++count[owner_of(block + p * kPage)];
+    for (int i = 0; i < 64; ++i)
+      if (count[i] != 0) printf("%d: %d\n", i, count[i]);
     free(block);
     return 0;
   }

@@ -49,7 +49,7 @@ class Arguments(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, ""), value)
             self.assertIn(text, result.stderr, value)
             if value:
-                self.assertIn("legal: standard, fine, coarse, blocked or learn", result.stderr)
+                self.assertIn("legal: standard, fine, coarse, blocked, weighted or learn", result.stderr)
 
     def test_the_variable_has_the_same_words(self):
         for value, column in [("far", 1), ("fine,min=1K", 10), ("fine,min=1M,", 13)]:
@@ -75,6 +75,31 @@ class Programs(unittest.TestCase):
                 with self.subTest(compiler=compiler, kind=kind):
                     result = hearth("run", f"--distribute={kind}", "--", program, kind, env=MACHINE)
                     self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "right\n", ""))
+
+    def test_weights_are_bandwidths(self):
+        model = SHOP.folder / "uneven.toml"
+        model.write_text("""
+schema = 1
+name = "uneven"
+title = "three nodes, the last with half and a quarter of the first one's bandwidth"
+node = [
+  { number = 0, package = 0, memory_bytes = 1000000000, cores = [{ count = 2 }], mark = "A" },
+  { number = 1, package = 0, memory_bytes = 1000000000, cores = [{ count = 2 }], mark = "A" },
+  { number = 2, package = 0, memory_bytes = 1000000000, cores = [{ count = 2 }], mark = "A" },
+]
+[bandwidth]
+mbs = { value = [[40000, 9000, 9000], [9000, 20000, 9000], [9000, 9000, 10000]], mark = "A" }
+""")
+        def owners(machine):
+            done = hearth("run", "--distribute=weighted", "--", SHOP.programs["gcc"], "owners", 7 * 256 * 4096,
+                          env={"HEARTH_MACHINE": machine})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.split("\n")[:-1], done.stderr
+        self.assertEqual(owners(model), (["0: 1024", "1: 512", "2: 256"], ""))
+        model.write_text(model.read_text().replace("10000]]", "0]]"))
+        pages, said = owners(model)
+        self.assertLess(max(int(line.split()[1]) for line in pages) - min(int(line.split()[1]) for line in pages), 256, pages)
+        self.assertRegex(said, r"^hearth: HEARTH_DISTRIBUTE=weighted: how fast the memory of location 2 .*topo --measure --keep.*\n$")
 
     @unittest.skipIf(int(pathlib.Path("/proc/sys/vm/max_map_count").read_text()) > 70000, "this kernel has mappings for all")
     def test_more_blocks_than_mappings(self):

@@ -359,7 +359,9 @@ Parsed<Distribute> parse_distribute(std::string_view text) {
   std::string_view item;
   list.next(item);
   result.value.learn = same_word(item, kLearnName);
-  if (!result.value.learn) {
+  if (same_word(item, kWeightedName)) {
+    result.value.kind = placement::Kind::weighted;
+  } else if (!result.value.learn) {
     const auto word = parse_word(item, kDistributionNames, kForBlocks);
     if (!word) return fail(word.failure, list.offset() + word.at);
     result.value.kind = kDistributions[word.value];

@@ -12,7 +12,7 @@ namespace hearth::rt {
 inline constexpr placement::Kind kDistributions[] = {placement::Kind::standard, placement::Kind::fine,
                                                      placement::Kind::coarse, placement::Kind::blocked,
                                                      placement::Kind::nearest};
-inline constexpr std::string_view kLearnName = "learn";  // of HEARTH_DISTRIBUTE only
+inline constexpr std::string_view kLearnName = "learn", kWeightedName = "weighted";  // of HEARTH_DISTRIBUTE only
 inline constexpr std::string_view kDistributionNames[] = {"standard", "fine", "coarse", "blocked", "nearest"};
 
 }  // namespace hearth::rt

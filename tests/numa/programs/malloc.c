@@ -1,10 +1,12 @@
 // hearth run --distribute, page by page: the plain malloc of a program that knows nothing of Hearth gives
-// blocks whose pages the kernel has put where the distribution says, and leaves small ones to first touch.
+// blocks whose pages the kernel has put where the distribution says, and leaves small ones to first touch. The same of
+// anonymous memory that it maps itself.
 // What is preloaded is what hearth run preloads.
 //
 // numa-test name=fine topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang args=fine HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
 // numa-test name=coarse topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang args=coarse HEARTH_DISTRIBUTE=coarse LD_PRELOAD=libhearth-malloc.so
 // numa-test name=blocked topologies=8x1,4x4,2x2x2,holes compilers=gcc,clang args=blocked HEARTH_DISTRIBUTE=blocked LD_PRELOAD=libhearth-malloc.so
+// numa-test name=weighted topologies=8x1,2x2x2,holes compilers=gcc args=weighted HEARTH_DISTRIBUTE=weighted LD_PRELOAD=libhearth-malloc.so
 // numa-test name=fine-huge-pages huge-pages=always args=fine HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
 // numa-test name=coarse-huge-pages huge-pages=always args=coarse HEARTH_DISTRIBUTE=coarse LD_PRELOAD=libhearth-malloc.so
 // numa-test name=blocked-huge-pages huge-pages=always args=blocked HEARTH_DISTRIBUTE=blocked LD_PRELOAD=libhearth-malloc.so
@@ -39,13 +41,17 @@ static int check(char* block, size_t size, const char* kind) {
     if (strcmp(kind, "fine") == 0) CHECK(here == (first + (int)p) % count);
     if (strcmp(kind, "coarse") == 0 || strcmp(kind, "local") == 0) CHECK(here == first);
     if (strcmp(kind, "blocked") == 0) CHECK(here >= last);
+    if (strcmp(kind, "weighted") == 0 && here != last) CHECK(here == (last + 1) % count);  // round robin of longer pieces
     ++part[last = here];
   }
   for (int i = 0; i < count; ++i) {
     if (part[i] < least) least = part[i];
     if (part[i] > most) most = part[i];
   }
-  if (strcmp(kind, "coarse") != 0 && strcmp(kind, "local") != 0) CHECK(most - least <= 1);
+  if (strcmp(kind, "weighted") == 0)
+    CHECK(least > 0 && most - least <= pages / (size_t)count / 2);
+  else if (strcmp(kind, "coarse") != 0 && strcmp(kind, "local") != 0)
+    CHECK(most - least <= 1);
   return first;
 }
 
@@ -53,6 +59,38 @@ static int is_here(int index) {
   unsigned cpu = 0, node = 0;
   CHECK(getcpu(&cpu, &node) == 0);
   return nodes[index] == (int)node;
+}
+
+/// What is meant for data is distributed; what is not stays where it is touched.
+static void check_mappings(const char* kind, size_t size) {
+  const int data = MAP_PRIVATE | MAP_ANONYMOUS;
+  for (int round = 0; round < 3; ++round) {
+    char* block = mmap(NULL, size, PROT_READ | PROT_WRITE, round == 2 ? data | MAP_POPULATE : data, -1, 0);
+    CHECK(block != MAP_FAILED);
+    if (round == 2) CHECK(block[size - 1] == 0);
+    check(block, size, kind);
+    // A hole, filled with something else: the rest stays as it is.
+    CHECK(munmap(block + size / 2, size / 4) == 0);
+    CHECK(mmap(block + size / 2, size / 4, PROT_READ | PROT_WRITE, data | MAP_FIXED, -1, 0) == block + size / 2);
+    CHECK(is_here(check(block + size / 2, size / 4, "local")));
+    CHECK(block[0] == 1 && block[size - 1] == 1);
+    CHECK(munmap(block, size) == 0);
+  }
+  const int others[] = {MAP_NORESERVE, MAP_STACK, MAP_GROWSDOWN};
+  for (int i = 0; i < 3; ++i) {
+    char* block = mmap(NULL, size, PROT_READ | PROT_WRITE, data | others[i], -1, 0);
+    CHECK(block != MAP_FAILED && is_here(check(block, size, "local")));
+    munmap(block, size);
+  }
+  char* reserved = mmap(NULL, size, PROT_NONE, data, -1, 0);
+  CHECK(reserved != MAP_FAILED && mprotect(reserved, size, PROT_READ | PROT_WRITE) == 0);
+  CHECK(is_here(check(reserved, size, "local")));
+  munmap(reserved, size);
+  char* small = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, data, -1, 0);
+  CHECK(small != MAP_FAILED && is_here(check(small, 64 << 10, "local")));
+  munmap(small, 64 << 10);
+  errno = 0;
+  CHECK(mmap(NULL, 0, PROT_READ | PROT_WRITE, data, -1, 0) == MAP_FAILED && errno == EINVAL);
 }
 
 int main(int argc, char** argv) {
@@ -84,6 +122,7 @@ int main(int argc, char** argv) {
     before = first;
     free(block);
   }
+  check_mappings(kind, size);
   char* zeroed = calloc(size / 8, 8);
   for (size_t i = 0; i < size; ++i) CHECK(zeroed[i] == 0);
   check(zeroed, size, kind);
