@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -100,6 +101,9 @@ __attribute__((weak)) void* __libc_realloc(void* block, std::size_t size);
 __attribute__((weak)) void __libc_free(void* block);
 }
 
+EXPORT void* _Znwm(std::size_t bytes);
+EXPORT void* _Znam(std::size_t bytes);
+
 namespace hearth::record {
 namespace {
 
@@ -164,15 +168,36 @@ inline void* moved(void* block, std::size_t bytes, const void* code) {
   return noted(other, bytes, code);
 }
 
+/// What stands behind our operators new. A program of C that opens a library of C++ keeps the C++ library to that one
+/// (RTLD_LOCAL; Python's modules do so): then they are found among what the caller needs, which stays loaded. Both at
+/// once, since the array's jumps to the other one, and that then seems to be called from here.
+[[gnu::cold, gnu::noinline]] void find_new(const void* code) {
+  find(next_one.new_one, "_Znwm");
+  find(next_one.new_array, "_Znam");
+  Dl_info info;
+  link_map* caller = nullptr;
+  if (next_one.new_one != nullptr && next_one.new_array != nullptr) return;
+  if (dladdr1(code, &info, reinterpret_cast<void**>(&caller), RTLD_DL_LINKMAP) == 0) return;
+  void* const handle = dlopen(caller->l_name, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return;
+  Next found{};
+  found.new_one = reinterpret_cast<void* (*)(std::size_t)>(dlsym(handle, "_Znwm"));
+  found.new_array = reinterpret_cast<void* (*)(std::size_t)>(dlsym(handle, "_Znam"));
+  if (found.new_one == _Znwm || found.new_array == _Znam) return;  // the caller sees what the whole program sees: us
+  next_one.new_one = found.new_one;
+  next_one.new_array = found.new_array;
+}
+
 /// Looked up when it is called: in a C program it does not exist, and dlsym()'s message takes locks that the caller of
 /// malloc may hold.
-void* call_new(void* (*&function)(std::size_t), const char* name, std::size_t bytes, const void* code) {
+void* call_new(void* (*&function)(std::size_t), std::size_t bytes, const void* code) {
   next();
-  if (HEARTH_UNLIKELY(function == nullptr)) find(function, name);
+  if (HEARTH_UNLIKELY(function == nullptr)) find_new(code);
   // The array's operator calls the other one: the first of them is what the program called.
   const bool outermost = bytes >= kNotedAllocation && called_from == nullptr;
   if (outermost) called_from = code;
-  void* const block = function(bytes);
+  // Code that no library holds, where no C++ library can be seen: then malloc, which is what all of them end in.
+  void* const block = (function != nullptr ? function : next().malloc)(bytes);
   if (outermost) called_from = nullptr;
   return block;
 }
@@ -231,7 +256,7 @@ EXPORT void* valloc(std::size_t bytes) noexcept {
 }
 
 // operator new(size_t) and operator new[](size_t): what calls malloc in them is not where the program is.
-EXPORT void* _Znwm(std::size_t bytes) { return call_new(next_one.new_one, "_Znwm", bytes, CALLER); }
-EXPORT void* _Znam(std::size_t bytes) { return call_new(next_one.new_array, "_Znam", bytes, CALLER); }
+EXPORT void* _Znwm(std::size_t bytes) { return call_new(next_one.new_one, bytes, CALLER); }
+EXPORT void* _Znam(std::size_t bytes) { return call_new(next_one.new_array, bytes, CALLER); }
 
 #endif

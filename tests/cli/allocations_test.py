@@ -142,6 +142,29 @@ class Allocations(unittest.TestCase):
         self.assertEqual(ask(path, f"SELECT count(*) FROM allocation a JOIN code c ON c.id = a.code WHERE length = {KIB * 1024} AND "
                              f"c.name LIKE '{named}'"), [(BLOCKS,)])
 
+    def test_cpp_in_a_library_that_a_program_of_c_opens(self):
+        if not shutil.which("g++"):
+            self.skipTest("no g++")
+        folder = SHOP.folder / "opened"
+        folder.mkdir()
+        (folder / "part.cpp").write_text('extern "C" double* part(int n) { return new double[n](); }\n'
+                                         'extern "C" int* one() { return new int(1); }\n')
+        (folder / "main.c").write_text("#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char** argv) {\n"
+                                       "  void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);\n"
+                                       f"  double* block = ((double* (*)(int))dlsym(library, \"part\"))({KIB * 128});\n"
+                                       "  int* one = ((int* (*)(void))dlsym(library, \"one\"))();\n"
+                                       "#pragma omp parallel\n#pragma omp single\n#pragma omp task\n  block[0] = *one;\n"
+                                       "  printf(\"%d\\n\", (int)block[0]);\n  return 0;\n}\n")
+        for command in (["g++", "-O1", "-g", "-shared", "-fPIC", folder / "part.cpp", "-o", folder / "part.so"],
+                        ["gcc", "-O1", "-fopenmp", folder / "main.c", "-o", folder / "main", "-ldl"]):
+            built = run(*command)
+            self.assertEqual(built.returncode, 0, built.stderr)
+        path = folder / "main.db"
+        done = hearth("record", "-o", path, "--", folder / "main", folder / "part.so")
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n"), done.stderr)
+        self.assertEqual(ask(path, f"SELECT count(*) FROM allocation a JOIN code c ON c.id = a.code WHERE length = {KIB * 1024} AND "
+                             "c.function LIKE '%part%'"), [(1,)])
+
     def test_rows_beyond_reason_are_left_out(self):
         for rows, pitch in ((2**31 - 1, 8), (2**31, 512), (2**40, 1 << 20), (2**62, 0)):
             wild = SHOP.folder / "wild.db"
