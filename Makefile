@@ -1,7 +1,7 @@
 # What a person types; each target does its own set-up. Everything real is in CMake and tools/.
 .DEFAULT_GOAL := build
 .PHONY: build tests demo demo-cc test bench conformance numa-test numa-bench papers adaptive policies fuzzers install clean setup \
-        deb tarball packages package-test
+        deb tarball wheel packages package-test
 
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -71,13 +71,13 @@ install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 # Packages: packaging/README.md. They are built from a copy of this tree, into build/packages.
-deb tarball: setup
+deb tarball wheel: setup
 	@tools/setup packages
 	@nice packaging/package $@
 
 packages: setup
 	@tools/setup packages
-	@nice packaging/package source tarball deb
+	@nice packaging/package source tarball wheel deb
 
 # Tries every package that is in build/packages, in clean systems; needs root and network.
 package-test:

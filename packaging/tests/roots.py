@@ -31,9 +31,9 @@ def base(folder, suite, packages):
         return there / "root"
     shutil.rmtree(there, ignore_errors=True)
     there.mkdir(parents=True)
-    print(f"making a clean root: Debian {suite} with {', '.join(packages)}", flush=True)
+    print(f"making a clean root: Debian {suite} with {', '.join(packages) or 'nothing else'}", flush=True)
     with open(there / "log", "wb") as log:
-        made = subprocess.run(["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", suite, there / "root", MIRROR],
+        made = subprocess.run(["debootstrap", "--variant=minbase", *([f"--include={','.join(packages)}"] if packages else []), suite, there / "root", MIRROR],
                               stdout=log, stderr=subprocess.STDOUT)
     if made.returncode != 0:
         raise SystemExit("debootstrap failed:\n" + "".join(open(there / "log", errors="replace").readlines()[-10:]))
