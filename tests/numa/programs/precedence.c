@@ -18,7 +18,7 @@
 // numa-test name=membind link=hearth topologies=8x1 "before=numactl --membind=1,3" "args=cpus=0-7 fine=1,3 coarse=1,3 blocked=1,3 malloc=1,3" HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
 // numa-test name=interleave link=hearth topologies=8x1 "before=numactl --interleave=2,3" "args=touched=2-3 fine=0-7 coarse=0-7 blocked=0-7 nearest=4"
 // numa-test name=preferred link=hearth topologies=8x1 "before=numactl --preferred=5" "args=touched=5 fine=0-7 coarse=0-7 nearest=4"
-// numa-test name=preferred-and-distribute link=hearth topologies=8x1 "before=numactl --preferred=5" "args=touched=5 malloc=0-7" HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
+// numa-test name=preferred-and-distribute link=hearth topologies=8x1 "before=numactl --preferred=5" "args=touched=0-7 malloc=0-7" HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
 // numa-test name=call-and-distribute link=hearth topologies=8x1 "args=nearest=4 malloc=0-7" HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
 // numa-test name=call-and-variable link=hearth topologies=8x1 "args=fine=0-7 nearest=4" OMP_DATA_DISTRIBUTION=coarse
 // numa-test name=call-and-mbind link=hearth topologies=8x1 "args=own=6" HEARTH_DISTRIBUTE=fine LD_PRELOAD=libhearth-malloc.so
@@ -113,7 +113,7 @@ static void look_at_nearest(Set wanted) {
   expect("nearest", nodes_of(block, kBlock), wanted);
 }
 
-/// touched=: memory that nobody has placed.
+/// touched=: memory that the program maps itself and does not place.
 static void look_at_first_touch(Set wanted) {
   Set before = own_mask();
   set_own_mask(before & -before);
