@@ -18,6 +18,8 @@ class KeptFile {
 
   /// Open and, with `exclusive`, lock (flock). False, with errno; EWOULDBLOCK: another process has the lock.
   bool open(const char* path, int flags, mode_t mode, bool exclusive);
+  /// Keep an open file, which then is this one's to close. False, with errno: it is closed.
+  bool keep(int file);
   /// The whole text. False, with errno; ESTALE: the program has closed the file, and it cannot be opened anew.
   bool write(const char* text, std::size_t length);
   /// For what else is to be done with it right after open(); -1: not open.
@@ -26,7 +28,6 @@ class KeptFile {
   void close();
 
  private:
-  bool keep(int file);
   bool is_ours() const;
   bool open_anew();
 

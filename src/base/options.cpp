@@ -146,6 +146,10 @@ constexpr O kOptions[] = {
      .fallback = "off", .legal = "on, off, or the name of a file",
      .meaning = "Begin with what earlier runs of the program have learned, and add to it at exit: which tasks gain by running "
                 "near their data (policy adaptive), and how memory is used (HEARTH_DISTRIBUTE=learn). on: in the user's cache folder. hearth learned prints it."},
+    {.id = Id::hearth_live, .name = "HEARTH_LIVE", .type = O::boolean, .trusted_only = true,
+     .fallback = "true", .legal = kBoolean,
+     .meaning = "Whether the runtime counts what it does in a page of memory that hearth top can read from another process of "
+                "the same user."},
     {.id = Id::hearth_location, .name = "HEARTH_LOCATION", .type = O::word, .trusted_only = true,
      .fallback = "node", .legal = "node or llc",
      .meaning = "What a location is, the place that data is near to: a NUMA node, or a last-level cache, of which "

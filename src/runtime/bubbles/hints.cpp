@@ -235,7 +235,7 @@ int say_affinity(Thread* self, ByteRange range, Access use, bool when_all) {
   if (said_by(member) == nullptr) return ENOMEM;
   SaidHints& said = *member->said;
   // 0 is for what was attached.
-  const std::uint64_t bunch = (self->regions_served << 32 | (member->phase & UINT32_MAX)) + 1;
+  const std::uint64_t bunch = (self->regions_served() << 32 | (member->phase & UINT32_MAX)) + 1;
   if (repeats_what_was_said(said, bunch, range, use)) return 0;
   if (!is_one_area(range)) return EINVAL;
   const placement::Shares shares = memory::look_up(range);

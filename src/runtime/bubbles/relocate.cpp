@@ -11,6 +11,7 @@
 #include "policy/arrangement.h"
 #include "policy/relocation.h"
 #include "runtime/bubbles/live_tree.h"
+#include "runtime/state/live.h"
 #include "runtime/sync/offer.h"
 #include "runtime/sync/wait.h"
 #include "runtime/tools/events.h"
@@ -33,6 +34,7 @@ void end_migration() {
   if (migration == nullptr || !migration->done()) return;
   pending.end();
   delete migration;
+  publish_moves();
 }
 
 // The last batches may be in others' hands: who went on would touch pages that are on their way. True: it is over.
@@ -125,6 +127,7 @@ void relocate(EntityId top, memory::MoveCause why) {
   threads_moved.fetch_add(moved, std::memory_order_relaxed);
   events::threads_moved(why == memory::MoveCause::hint ? hearth_ompt_hint : hearth_ompt_balance, moved);
   plans_made.fetch_add(1, std::memory_order_relaxed);
+  publish_moves();
   live->remember(top, number);
   plans.store(number, std::memory_order_relaxed);
   Migration* migration = migration_of_plan(top, why);
@@ -169,6 +172,11 @@ RelocationCounts relocation_counts() {
   return {.plans = plans_made.load(std::memory_order_relaxed),
           .threads = threads_moved.load(std::memory_order_relaxed),
           .pages = memory::all_migrations().moved - pages_before_fork};
+}
+
+void publish_moves() {
+  const RelocationCounts counts = relocation_counts();
+  live_page::publish_moves(counts.threads, counts.pages);
 }
 
 }  // namespace hearth::rt

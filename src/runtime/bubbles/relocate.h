@@ -36,5 +36,7 @@ struct RelocationCounts {
   std::uint64_t pages = 0;
 };
 RelocationCounts relocation_counts();
+/// For hearth top, now and then.
+void publish_moves();
 
 }  // namespace hearth::rt

@@ -76,7 +76,7 @@ policy::Asking asking(Thread* self, const Task* task, bool wanted) {
 policy::Asking asks_where_made(Thread* self, const Task* task) {
   Member* member = self->member;
   const std::uint64_t now = counter_ns();
-  member->creation.created(now, self->tasks_served);
+  member->creation.created(now, self->tasks_served());
   note_dealing(*self->team->locality, member);
   const Location here = member->location.load(std::memory_order_relaxed);
   return asking(self, task, process.policy->asks(machine_view(), load_at(self, here, now), task->footprint->bytes()));

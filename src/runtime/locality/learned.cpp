@@ -146,7 +146,7 @@ void make_cache_folder() {
 
 std::uint64_t all_tasks() {
   std::uint64_t sum = 0;
-  for_each_thread([](Thread* thread, void* to) { *static_cast<std::uint64_t*>(to) += thread->tasks_served; }, &sum);
+  for_each_thread([](Thread* thread, void* to) { *static_cast<std::uint64_t*>(to) += thread->tasks_served(); }, &sum);
   return sum;
 }
 

@@ -21,7 +21,8 @@ void note_task_time(const Thread* self, const Task* task, std::uint64_t time) {
   if (HEARTH_UNLIKELY(memory::sites::on) && task->footprint->sign == policy::Sign::none)
     note_site_uses(self, task, here, time);
   if (task->data_home == placement::kUnknown) return;
-  account_of(task).ended(here == task->data_home, time, task->stake, static_cast<std::uint32_t>(self->tasks_served));
+  LiveLine::add(here == task->data_home ? self->live->tasks_home : self->live->tasks_away);
+  account_of(task).ended(here == task->data_home, time, task->stake, static_cast<std::uint32_t>(self->tasks_served()));
 }
 
 // One of those who find it old does it for all.

@@ -8,7 +8,7 @@ namespace hearth::rt {
 namespace sites = memory::sites;
 
 void note_site_uses(const Thread* self, const Task* task, placement::Location here, std::uint64_t time) {
-  const std::uint32_t stands_for = sites::notes(self->tasks_served);
+  const std::uint32_t stands_for = sites::notes(self->tasks_served());
   if (stands_for == 0) return;
   sites::note_task(stands_for);
   const Footprint& footprint = *task->footprint;

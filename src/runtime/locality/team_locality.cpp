@@ -60,6 +60,7 @@ void locate(Thread* self, Member* member) {
   if (before >= 0) all.count_worker(before, -1);
   if (now >= 0) all.count_worker(now, 1);
   member->location.store(now, std::memory_order_relaxed);
+  self->live->location.store(now, std::memory_order_relaxed);
 }
 
 void recount_workers(Team* team) {

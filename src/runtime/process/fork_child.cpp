@@ -4,6 +4,7 @@
 #include "runtime/bubbles/seats.h"
 #include "runtime/locality/team_locality.h"
 #include "runtime/state/fork_word.h"
+#include "runtime/state/live.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/lock.h"
@@ -52,13 +53,7 @@ void in_fork_child() {
   forget_seats();
   reset_thread_table();
   free_deep_nests_after_fork();
-  for_each_thread(
-      [](Thread* thread, void*) {
-        // What the parent served, it reports itself.
-        thread->regions_served = 0;
-        thread->tasks_served = 0;
-      },
-      nullptr);
+  live_page::publish_after_fork(tls_thread);  // what the parent served, it reports itself
   explain::forget_after_fork();
   Thread* self = tls_thread;
   contention.busy_threads.store(self != nullptr ? 1 : 0, std::memory_order_relaxed);

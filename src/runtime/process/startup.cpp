@@ -29,6 +29,7 @@
 #include "runtime/tools/crash.h"
 #include "runtime/process/fork_child.h"
 #include "runtime/settings/settings.h"
+#include "runtime/state/live.h"
 #include "runtime/state/process.h"
 #include "runtime/state/thread.h"
 #include "runtime/sync/wait.h"
@@ -91,6 +92,7 @@ void on_thread_exit(void* arg) {
   run_left_tasks(self);
   release_root(self);
   tls_thread = nullptr;
+  live_page::end_thread(self);
   retire_thread_object(self);
 }
 
@@ -183,6 +185,10 @@ void start_runtime() {
   learned::begin_sites();
   install_crash_handlers();
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
+  if (settings().live)
+    live_page::publish({.policy = process.policy->name(),
+                   .locations = static_cast<std::uint32_t>(topology::machine().locations.size()),
+                   .deals = process.several_locations});
   set_clock_rate(begin);
   // Pairs with the acquire in at_exit(), which another thread may run. Whoever calls in is ordered by pthread_once().
   process.initialized.store(true, std::memory_order_release);
@@ -235,8 +241,8 @@ void start_tools() {
   Served served{.plans = moves.plans, .threads_moved = moves.threads, .pages_moved = moves.pages};
   for_each_thread(
       [](Thread* thread, void* sums) {
-        static_cast<Served*>(sums)->regions += thread->regions_served;
-        static_cast<Served*>(sums)->tasks += thread->tasks_served;
+        static_cast<Served*>(sums)->regions += thread->regions_served();
+        static_cast<Served*>(sums)->tasks += thread->tasks_served();
       },
       &served);
   visit_foreign_runtimes(name_foreign_runtime, nullptr);  // those that came by dlopen()
@@ -278,6 +284,7 @@ Thread* register_root_thread() {
   self->is_root = true;
   self->handle = pthread_self();
   tls_thread = self;
+  live_page::begin_thread(self, this_thread());
   Team* root = make_team(self, 1);
   root->own_icvs = process.initial_icvs;
   root->icvs = &root->own_icvs;

@@ -397,6 +397,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.machine = read_text(in, Id::hearth_machine, keeper);
   out.check_folder = read_path(in, Id::hearth_check, keeper);
   out.infers = read_boolean(in, Id::hearth_infer, true);
+  out.live = read_boolean(in, Id::hearth_live, true);
   read_learn(in, out, keeper);
   out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
   out.explain_file = read_path(in, Id::hearth_explain, keeper);

@@ -86,6 +86,7 @@ struct Settings {
   const char* explain_file = nullptr;    // HEARTH_EXPLAIN: where explain.h writes, or null
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
   bool infers = true;                    // HEARTH_INFER
+  bool live = true;                      // HEARTH_LIVE
   bool learns = false;                   // HEARTH_LEARN
   const char* learned_file = nullptr;    // its file, or null: the one in the cache folder
   const char* decisions_file = nullptr;  // HEARTH_LOG_DECISIONS: what decisions.h writes, or null

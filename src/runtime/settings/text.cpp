@@ -115,6 +115,7 @@ bool write_hearth(TextWriter& text, const Settings& in, Id id) {
     case Id::hearth_machine: write_given(text, in.machine, id); break;
     case Id::hearth_check: write_path(text, in.check_folder); break;
     case Id::hearth_infer: text.add(in.infers ? "true" : "false"); break;
+    case Id::hearth_live: text.add(in.live ? "true" : "false"); break;
     case Id::hearth_learn: text.add("%s", in.learned_file != nullptr ? in.learned_file : in.learns ? "on" : "off"); break;
     case Id::hearth_explain: write_path(text, in.explain_file); break;
     case Id::hearth_log_decisions: write_path(text, in.decisions_file); break;

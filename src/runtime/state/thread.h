@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/cpu.h"
+#include "base/live_page.h"
 #include "runtime/state/slab.h"
 #include "runtime/state/team.h"
 
@@ -35,9 +36,9 @@ struct alignas(kCacheLinePair) Thread {
 
   Slab slab;
 
-  // Statistics of this thread, summed at exit.
-  std::uint64_t tasks_served = 0;
-  std::uint64_t regions_served = 0;
+  // Statistics of this thread, summed at exit. `live` is its line of the page that `hearth top` reads (state/live.h), or
+  // own_line where there is none. Set before the object's thread runs, and in a child by fork().
+  LiveLine* live = &own_line;
   std::uint64_t shared_writes = 0;
 
   Team* root_team = nullptr;     // the implicit team of one around a root thread
@@ -79,6 +80,18 @@ struct alignas(kCacheLinePair) Thread {
   std::atomic<bool> retire{false};
   EventCount parked;
   Thread* next_idle = nullptr;  // pool's list, under the pool's lock
+
+  // Behind what is used often.
+  LiveLine own_line;
+
+  std::uint64_t tasks_served() const { return live->tasks_run.load(std::memory_order_relaxed); }
+  std::uint64_t regions_served() const { return live->regions.load(std::memory_order_relaxed); }
+  /// The thread runs one more. How many it has run, then.
+  std::uint64_t serve_task() {
+    const std::uint64_t served = tasks_served() + 1;
+    live->tasks_run.store(served, std::memory_order_relaxed);
+    return served;
+  }
 
   static Thread* current();  // never null: an unknown thread is registered
   static Thread* current_or_null();

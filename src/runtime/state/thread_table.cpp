@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/assert.h"
+#include "runtime/state/live.h"
 #include "runtime/state/threadprivate.h"
 #include "runtime/sync/lock.h"
 
@@ -45,6 +46,7 @@ Thread* make_thread_object() {
     std::free(memory);
     return nullptr;
   }
+  live_page::give_line(thread);
   chunk[thread->gtid % kTableChunk] = thread;
   ++table.next_gtid;
   return thread;

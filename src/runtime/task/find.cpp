@@ -38,6 +38,7 @@ Task* steal(Thread* self, Accept accept) {
         bool lost = false;
         if (Task* task = deque.steal_if(accept, lost)) {
           me->last_victim = victim;
+          LiveLine::add(self->live->stolen);
           return task;
         }
       }
@@ -76,7 +77,9 @@ template <class Accept>
 Task* steal_from(Thread* self, Location where, Accept accept) {
   return first_at(self, where, [&](Member* member) -> Task* {
     bool lost = false;
-    return member->deque.looks_empty() ? nullptr : member->deque.steal_if(accept, lost);
+    Task* const task = member->deque.looks_empty() ? nullptr : member->deque.steal_if(accept, lost);
+    if (task != nullptr) LiveLine::add(self->live->stolen);
+    return task;
   });
 }
 
@@ -102,7 +105,7 @@ struct Searcher {
   std::uint32_t queued_at(Location where) const { return count_queued(self, where); }
   std::uint32_t waiting() const { return all.dealt(); }
   std::uint32_t created() const { return all.created(); }
-  std::uint64_t served() const { return self->tasks_served; }
+  std::uint64_t served() const { return self->tasks_served(); }
   policy::FarTasks far_tasks(Location where) {
     if (!dealing) dealing = dealing_now(all);
     return rt::far_tasks(all, *dealing, here, where);

@@ -38,7 +38,9 @@ bool push_to_inbox(Task* task, Location where, bool created) {
 [[gnu::noinline]] bool deal_away(Thread* self, Task* task, bool created) {
   const Location where = deal(self, task, created);
   if (created && where != policy::kHere) note_dealing(*task->team->locality, self->member);
-  return push_to_inbox(task, where, created);
+  if (!push_to_inbox(task, where, created)) return false;
+  LiveLine::add(self->live->dealt);
+  return true;
 }
 
 inline void note_tasked(Team* team) {
@@ -102,7 +104,8 @@ void enqueue_at(Thread* self, Task* task, Location where) {
   Team* team = task->team;
   note_tasked(team);
   if (where != policy::kHere) note_dealing(*team->locality, self->member);
-  if (!push_to_inbox(task, where, true)) enqueue(self, task);
+  if (!push_to_inbox(task, where, true)) return enqueue(self, task);
+  LiveLine::add(self->live->dealt);
 }
 
 // A creator that is its location's only worker leaves that location's tasks lying while it creates, with all

@@ -37,9 +37,9 @@ namespace {
 }
 
 [[gnu::noinline]] void run_explained(Thread* self, Task* task) {
-  const std::uint64_t served = self->tasks_served, begun = ticks();
+  const std::uint64_t served = self->tasks_served(), begun = ticks();
   run_body(self, task);
-  explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served != served);
+  explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served() != served);
 }
 
 // The body, with an OMPT tool watching.
@@ -81,7 +81,7 @@ void run_task(Thread* self, Task* task) {
                 static_cast<void*>(task), task->flags);
   task->children.open(self);
   self->task = task;
-  const std::uint64_t served = ++self->tasks_served;
+  const std::uint64_t served = self->serve_task();
   const bool cancelled = HEARTH_UNLIKELY(is_cancelled(task)) && !task->is(kTaskNoDiscard);
   if (HEARTH_UNLIKELY(task->is(kTaskFootprint)) && !cancelled && HEARTH_UNLIKELY(memory::areas.any_announced()) &&
       task->footprint->sign == policy::Sign::none)
@@ -93,7 +93,7 @@ void run_task(Thread* self, Task* task) {
     run_body(self, task);
   self->task = outer;
   if (HEARTH_UNLIKELY(begun != 0)) {
-    if (!cancelled) note_end(self, task, to_ns(ticks() - begun), self->tasks_served == served);
+    if (!cancelled) note_end(self, task, to_ns(ticks() - begun), self->tasks_served() == served);
     if (task->is(kTaskFootprint | kTaskWatched)) drop_footprint(task);
   }
   if (HEARTH_UNLIKELY(task->is(kTaskDetachable | kTaskProxy))) {

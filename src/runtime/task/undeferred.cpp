@@ -35,7 +35,7 @@ void begin_undeferred(Thread* self, Task* task) {
   task->children.open(self);
   if (events::active()) events::undeferred_begin(self, self->task, task);
   self->task = task;
-  ++self->tasks_served;
+  self->serve_task();
   if (events::active() && check::on) check::task_begin(self, task);
 }
 

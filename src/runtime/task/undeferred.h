@@ -38,7 +38,7 @@ inline bool run_in_place(Thread* self, Task* task) {
   Task* const outer = self->task;
   task->children.open(self);
   self->task = task;
-  ++self->tasks_served;
+  self->serve_task();
   if (HEARTH_LIKELY(!is_cancelled(task)) || task->is(kTaskNoDiscard)) run_body(self, task);
   self->task = outer;
   if (HEARTH_UNLIKELY(task->children.spawned != 0) || HEARTH_UNLIKELY(has_belongings(task)))

@@ -10,6 +10,7 @@
 #include "memory/touch_trap.h"
 #include "policy/task_policy.h"
 #include "runtime/binding/places.h"
+#include "runtime/bubbles/relocate.h"
 #include "runtime/bubbles/seats.h"
 #include "runtime/team/implicit_task.h"
 #include "runtime/locality/team_locality.h"
@@ -157,6 +158,19 @@ inline void fill(ForkLine& line, const Region& region) {
   }
 }
 
+void note_begin(LiveLine& counts, std::int32_t size) {
+  counts.team_size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
+  counts.regions_open.store(counts.regions_open.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  LiveLine::add(counts.regions);
+}
+
+void note_end(LiveLine& counts, std::int32_t outer_size) {
+  if (const std::uint32_t open = counts.regions_open.load(std::memory_order_relaxed); open != 0)  // 0: forked inside
+    counts.regions_open.store(open - 1, std::memory_order_relaxed);
+  counts.team_size.store(static_cast<std::uint32_t>(outer_size), std::memory_order_relaxed);
+  if (HEARTH_UNLIKELY(process.seats_teams)) publish_moves();
+}
+
 }  // namespace
 
 Team* begin_region(Thread* self, const Region& region) {
@@ -219,7 +233,7 @@ Team* begin_region(Thread* self, const Region& region) {
   if (events::active()) events::region_published(self, team, region);
   ForkLine& line = team->fork;
   fill(line, region);
-  ++self->regions_served;  // before the fork: a worker may end the process, and reports our counts
+  note_begin(*self->live, size);  // before the fork: a worker may end the process, and reports our counts
   // Pairs with the acquire loads of `go` in serve_team() (worker.cpp).
   line.go.store(ForkWord::region(epoch, size).bits, std::memory_order_release);
   if (size > 1) {
@@ -250,6 +264,7 @@ void end_region(Thread* self) {
     give_back(self, team->reserved);
     team->reserved = 0;
   }
+  note_end(*self->live, team->parent->size);
   Member* outer = team->parent_member;
   self->member = outer;
   self->team = team->parent;

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "runtime/state/fork_word.h"
+#include "runtime/state/live.h"
 #include "runtime/state/waiting.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/wait.h"
@@ -92,7 +93,7 @@ void serve_team(Thread* self, Member* member) {
 void* worker_main(void* arg) {
   auto* self = static_cast<Thread*>(arg);
   tls_thread = self;
-  self->kernel_id = static_cast<std::int32_t>(syscall(SYS_gettid));
+  live_page::begin_thread(self, static_cast<std::int32_t>(syscall(SYS_gettid)));
   if (self->made_on >= 0)
     begin_in_crowd(self->hired_as.load(std::memory_order_acquire), self->made_on);  // pairs with the release in hire()
   void* signal_stack = make_signal_stack();
@@ -113,6 +114,7 @@ void* worker_main(void* arg) {
   drop_initial_team(self);
   drop_signal_stack(signal_stack);
   tls_thread = nullptr;
+  live_page::end_thread(self);
   leave_pool(self);
   return nullptr;
 }
