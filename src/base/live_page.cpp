@@ -45,7 +45,6 @@ LiveThread read_live_line(const void* bytes, std::size_t size) {
   };
   using Wide = std::uint64_t;
   return {.tasks_run = field(Wide(), offsetof(LiveLine, tasks_run)),
-          .tasks_made = field(Wide(), offsetof(LiveLine, tasks_made)),
           .tasks_home = field(Wide(), offsetof(LiveLine, tasks_home)),
           .tasks_away = field(Wide(), offsetof(LiveLine, tasks_away)),
           .stolen = field(Wide(), offsetof(LiveLine, stolen)),

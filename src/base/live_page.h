@@ -26,16 +26,16 @@ inline constexpr std::uint32_t kLiveLayout = 1;
 inline constexpr std::uint32_t kLiveLines = 4096;  // threads beyond that are not shown
 inline constexpr std::size_t kLiveHeaderBytes = 4096;
 
-/// Constant once `magic` is there, unless said otherwise.
+/// Constant once `magic` is there, unless it grows.
 struct LiveHeader {
   std::uint64_t magic;
   std::uint32_t layout;         // kLiveLayout of who writes
   std::uint32_t oldest_reader;  // the layout that a reader must know at least
   std::uint32_t header_bytes, line_bytes, lines;
-  std::int32_t pid;             // as the process itself sees it
+  std::int32_t pid;             // as the process itself sees it. A child by clone() counts in its parent's page: not its own
   std::uint64_t since;          // CLOCK_BOOTTIME, ns
   std::uint32_t locations;      // of the machine as policies see it
-  std::uint32_t deals;          // 1: the policy deals tasks to locations
+  std::uint32_t deals;          // 1: the policy deals tasks to locations, and works out where their data is
   char version[32];             // each ends with a zero
   char policy[32];
   std::uint32_t threads;        // lines that were ever in use; grows
@@ -48,7 +48,6 @@ static_assert(sizeof(LiveHeader) <= kLiveHeaderBytes);
 struct alignas(kCacheLinePair) LiveLine {
   using Count = std::atomic<std::uint64_t>;
   Count tasks_run{0};    // begun, also those that ran at once
-  Count tasks_made{0};   // that were counted as children
   Count tasks_home{0};   // run where their data are, of those whose data's place the policy has worked out
   Count tasks_away{0};   // run elsewhere, of those
   Count stolen{0};       // tasks taken from another thread's queue
@@ -81,7 +80,7 @@ enum class LiveProblem : std::uint8_t {
 
 /// What a line said.
 struct LiveThread {
-  std::uint64_t tasks_run, tasks_made, tasks_home, tasks_away, stolen, dealt, regions;
+  std::uint64_t tasks_run, tasks_home, tasks_away, stolen, dealt, regions;
   std::int32_t kernel_id, location;
   std::uint32_t regions_open, team_size;
 };

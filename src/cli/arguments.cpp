@@ -27,6 +27,7 @@
 #include "cli/output.h"
 #include "cli/record.h"
 #include "cli/spelling.h"
+#include "cli/top.h"
 #include "cli/topo.h"
 #include "runtime/settings/settings.h"
 
@@ -315,6 +316,20 @@ void register_memory(CLI::App& app) {
   memory->callback([request] { end_with(memory_main(*request)); });
 }
 
+void register_top(CLI::App& app) {
+  const auto request = std::make_shared<TopRequest>();
+  CLI::App* top = app.add_subcommand("top", "Show what a running program does: tasks a second of each thread, where, and what moves");
+  top->add_option("program", request->program,
+                  "The number or the name of a process that Hearth serves; without it the only one, or a list")
+      ->type_name("PID|NAME");
+  top->add_option("--interval", request->interval, "Seconds from one look to the next")
+      ->check(CLI::Range(0.05, 3600.0).description(""))
+      ->type_name("SECONDS");
+  top->add_flag("--once", request->once, "Print what happens during one interval, and end");
+  top->add_flag("--json", request->json, "Print a line of JSON for each interval");
+  top->callback([request] { end_with(top_main(*request)); });
+}
+
 /// For their help only: compile_main() has the arguments before this file sees them (main.cpp).
 void register_compilers(CLI::App& app) {
   const auto ignored = std::make_shared<std::string>();
@@ -401,6 +416,7 @@ int run_command_line(int argc, char** argv, std::string (*version_text)()) {
   register_learned(app);
   register_memory(app);
   register_model(app);
+  register_top(app);
   register_topo(app);
   register_compilers(app);
   app.add_subcommand("help", "Explain a command: hearth help COMMAND");

@@ -202,9 +202,7 @@ void deal_taskloop(Thread* self, Loop& loop, const TaskloopPlan& plan, const Loo
 template <class Loop>
 void run_stolen_range(Loop& loop, const TaskRange& range) {
   Thread* self = Thread::current();
-  // None of the program's.
-  LiveLine::add(self->live->tasks_run, std::uint64_t(-1));
-  LiveLine::add(self->live->tasks_made, std::uint64_t(-1));
+  LiveLine::add(self->live->tasks_run, std::uint64_t(-1));  // none of the program's
   if (HEARTH_UNLIKELY(range.past != nullptr))
     taskloop::run_remembering(self, loop, range);
   else

@@ -187,8 +187,8 @@ void start_runtime() {
   visit_foreign_runtimes(name_foreign_runtime, nullptr);
   if (settings().live)
     live_page::publish({.policy = process.policy->name(),
-                   .locations = static_cast<std::uint32_t>(topology::machine().locations.size()),
-                   .deals = process.several_locations});
+                        .locations = static_cast<std::uint32_t>(topology::machine().locations.size()),
+                        .deals = process.several_locations});
   set_clock_rate(begin);
   // Pairs with the acquire in at_exit(), which another thread may run. Whoever calls in is ordered by pthread_once().
   process.initialized.store(true, std::memory_order_release);

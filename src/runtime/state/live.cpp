@@ -110,6 +110,8 @@ void give_line(Thread* thread) {
 
 void begin_thread(Thread* thread, std::int32_t kernel_id) {
   thread->kernel_id = kernel_id;
+  thread->live->location.store(-1, std::memory_order_relaxed);  // the object may have been another thread's
+  thread->live->team_size.store(0, std::memory_order_relaxed);
   thread->live->kernel_id.store(kernel_id, std::memory_order_relaxed);
 }
 

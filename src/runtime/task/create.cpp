@@ -48,7 +48,6 @@ void adopt(Thread* self, Task* task) {
   HEARTH_ASSERT(task->parent.load(std::memory_order_relaxed) == parent && !task->is(kTaskFree),
                 "the child %p, flags %#x, is not of the current task", static_cast<void*>(task), task->flags);
   brood->add();
-  LiveLine::add(self->live->tasks_made);
   task->brood = brood;
   if (events::active()) tell_creation(self, task);
 }
