@@ -26,7 +26,8 @@ std::string date_text(std::int64_t unix_ns) {
 std::string facts_of(const Run& run, const Figures& figures) {
   std::string text = run.runtime;
   const std::string host = run.processes.empty() ? "" : run.processes.front().host;
-  if (!host.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", host);
+  constexpr std::string_view kUnnamed = "(none)";  // what Linux calls a host that nobody has named
+  if (!host.empty() && host != kUnnamed) text += fmt::format("{}on {}", text.empty() ? "" : " ", host);
   if (run.places.pretended)
     text += fmt::format(", pretending to be {} ({})", run.places.machine, counted(run.places.locations, "location"));
   if (run.nodes > 0)
