@@ -26,7 +26,12 @@ function(hearth_need_old_libraries target)
 endfunction()
 
 function(hearth_make_portable program)
-  target_sources(${program} PRIVATE "${PROJECT_SOURCE_DIR}/src/cli/portable.c")
+  # By itself: a target with headers that are compiled ahead for C++ takes no file in C.
+  if(NOT TARGET hearth_portable)
+    add_library(hearth_portable OBJECT "${PROJECT_SOURCE_DIR}/src/cli/portable.c")
+    target_link_libraries(hearth_portable PRIVATE hearth_tool_flags)
+  endif()
+  target_sources(${program} PRIVATE "$<TARGET_OBJECTS:hearth_portable>")
   target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
   target_link_libraries(${program} PRIVATE m)
   hearth_need_old_libraries(${program})
