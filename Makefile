@@ -77,7 +77,7 @@ deb tarball wheel: setup
 
 packages: setup
 	@tools/setup packages
-	@nice packaging/package source tarball wheel deb
+	@nice packaging/package source tarball wheel sbom recipes deb
 
 # Tries every package that is in build/packages, in clean systems; needs root and network.
 package-test:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import common
+import sbom
 
 
 def is_program(path):
@@ -38,6 +39,7 @@ def install(work):
         if "RPATH" in run_path or "RUNPATH" in run_path:
             raise common.Failed(f"{path}: has a run path")
     common.run(common.ROOT / "tools/check-portable", *programs)
+    sbom.write(prefix)
     return prefix
 
 

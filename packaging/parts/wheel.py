@@ -10,6 +10,7 @@ import zipfile
 
 import common
 import portable
+import sbom
 
 TAG = "py3-none-manylinux_2_28_x86_64"
 EXTRAS = {"pandas": ["pandas"], "polars": ["polars"], "arrow": ["pyarrow"], "plot": ["matplotlib"]}
@@ -43,6 +44,7 @@ def contents(prefix):
     files[f"{info}/METADATA"] = metadata().encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: hearth\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()
     files[f"{info}/licenses/LICENSE"] = common.ROOT / "LICENSE"
+    files[f"{info}/sboms/hearth.spdx.json"] = prefix / sbom.PLACE
     return files, info
 
 

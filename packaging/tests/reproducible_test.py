@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same source gives the same bytes: two builds in folders of other names, another time zone, umask and day.
 
-Usage: reproducible_test.py [FORM...]     default: source tarball deb; about ten minutes on two cores
+Usage: reproducible_test.py [FORM...]     default: source tarball wheel sbom deb; about half an hour on two cores
 """
 import hashlib
 import os
@@ -26,7 +26,7 @@ def built(folder, forms, **more):
 
 
 def main():
-    forms = sys.argv[1:] or ["source", "tarball", "deb"]
+    forms = sys.argv[1:] or ["source", "tarball", "wheel", "sbom", "deb"]
     with tempfile.TemporaryDirectory(prefix="hearth-same-") as folder:
         first = built(pathlib.Path(folder) / "a", forms)
         shutil.rmtree(pathlib.Path(folder) / "a/work")

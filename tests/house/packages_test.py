@@ -6,6 +6,7 @@ Usage: packages_test.py SOURCE
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 SOURCE = pathlib.Path(sys.argv[1])
@@ -14,6 +15,7 @@ sys.path.insert(0, str(SOURCE / "packaging/parts"))
 
 import common  # noqa: E402
 import deb  # noqa: E402
+import sbom  # noqa: E402
 
 
 class Packages(unittest.TestCase):
@@ -34,6 +36,31 @@ class Packages(unittest.TestCase):
         for path in (SOURCE / "packaging/debian").glob("*.*"):
             if path.name != "control.in":
                 self.assertIn(path.name.split(".")[0], packages, path.name)
+
+    def test_recipes_have_no_version_of_their_own(self):
+        for path in (SOURCE / "packaging/recipes").rglob("*"):
+            if path.is_file():
+                self.assertNotIn(common.version(), path.read_text(), path)
+
+    def test_every_library_that_is_built_with_is_in_the_bill_of_materials(self):
+        wanted = re.search(r"^build_packages=\((.*?)^\)", (SOURCE / "tools/setup").read_text(), re.M | re.S)[1]
+        names = {name for name in re.findall(r'"([^:"]+):', wanted) if name.endswith("-dev") or name == "g++"}
+        self.assertEqual(names, set(sbom.COMPONENTS))
+
+    def test_the_bill_of_materials_has_every_file_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(folder)
+            (prefix / "bin").mkdir()
+            (prefix / "bin/hearth").write_bytes(b"abc")
+            (prefix / "bin/link").symlink_to("hearth")
+            told = sbom.document(prefix, lambda package: "1")
+        self.assertEqual([file["fileName"] for file in told["files"]], ["./bin/hearth"])
+        self.assertEqual(told["files"][0]["checksums"][1]["checksumValue"],
+                         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        names = [part["SPDXID"] for part in told["packages"] + told["files"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual({end for relation in told["relationships"] for end in (relation["spdxElementId"], relation["relatedSpdxElement"])},
+                             {*names, "SPDXRef-DOCUMENT"})
 
     def test_what_goes_into_an_archive_is_the_source(self):
         files = common.source_files()
