@@ -22,6 +22,8 @@ def install(work):
     work = work / "portable"
     prefix = work / f"hearth-{common.version()}-linux-x86_64"
     tree = work / "source"
+    if any(letter in str(work) for letter in " '\""):
+        raise common.Failed(f"--work {work}: no blanks or quotes; the flags of the compilers have this name")
     shutil.rmtree(work, ignore_errors=True)
     common.copy_source(tree)
     # The folder of the build is in no file, so that any folder gives the same bytes.

@@ -31,7 +31,7 @@ def main():
         first = built(pathlib.Path(folder) / "a", forms)
         shutil.rmtree(pathlib.Path(folder) / "a/work")
         os.umask(0o077)
-        second = built(pathlib.Path(folder) / "another name", forms, TZ="Pacific/Kiritimati", LC_ALL="C", HOME=folder)
+        second = built(pathlib.Path(folder) / "another-name", forms, TZ="Pacific/Kiritimati", LC_ALL="C", HOME=folder)
     different = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     for name in sorted(first):
         print(f"{'DIFFERENT' if name in different else 'same bytes'}  {name}")
