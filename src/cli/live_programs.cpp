@@ -120,6 +120,10 @@ double cpu_seconds(const std::string& folder, int kernel_id) {
   return -1;
 }
 
+std::string folder_of(const std::string& proc, pid_t pid) { return fmt::format("{}/{}", proc, pid); }
+
+}  // namespace
+
 void add(LiveThread& sum, const LiveThread& more) {
   sum.tasks_run += more.tasks_run;
   sum.tasks_home += more.tasks_home;
@@ -128,10 +132,6 @@ void add(LiveThread& sum, const LiveThread& more) {
   sum.dealt += more.dealt;
   sum.regions += more.regions;
 }
-
-std::string folder_of(const std::string& proc, pid_t pid) { return fmt::format("{}/{}", proc, pid); }
-
-}  // namespace
 
 std::vector<LiveProgram> live_programs(const std::string& proc) {
   std::vector<LiveProgram> found;

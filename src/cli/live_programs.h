@@ -29,6 +29,9 @@ struct LiveSnapshot {
   LiveThread ended{};  // sums of those that have ended: kernel_id is 0
 };
 
+/// The counts of `more`, but not which thread they are of.
+void add(LiveThread& sum, const LiveThread& more);
+
 struct LiveProgram {
   pid_t pid = 0;
   std::string name;  // its command's

@@ -27,15 +27,6 @@ ThreadRates rates_between(const LiveThread& before, const LiveThread& now, doubl
   return rates;
 }
 
-void add(LiveThread& sum, const LiveThread& more) {
-  sum.tasks_run += more.tasks_run;
-  sum.tasks_home += more.tasks_home;
-  sum.tasks_away += more.tasks_away;
-  sum.stolen += more.stolen;
-  sum.dealt += more.dealt;
-  sum.regions += more.regions;
-}
-
 LiveThread sum_of(const LiveSnapshot& snapshot) {
   LiveThread sum = snapshot.ended;
   for (const LiveRow& row : snapshot.threads) add(sum, row.counts);
