@@ -74,16 +74,18 @@ long own_pid(const std::string& folder) {
   return -1;
 }
 
+bool is_page(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::read_symlink(path, unreadable).string() == fmt::format("/memfd:{} (deleted)", kLiveName);
+}
+
 /// The page among the process's open files; empty: there is none. `denied`: nobody may look.
 std::string page_of(const std::string& folder, bool& denied) {
   std::error_code error;
   fs::directory_iterator files(folder + "/fd", error);
   denied = error == std::errc::permission_denied || error == std::errc::operation_not_permitted;
-  const std::string wanted = fmt::format("/memfd:{} (deleted)", kLiveName);
-  for (; !error && files != fs::directory_iterator(); files.increment(error)) {
-    std::error_code unreadable;
-    if (fs::read_symlink(files->path(), unreadable).string() == wanted) return files->path().string();
-  }
+  for (; !error && files != fs::directory_iterator(); files.increment(error))
+    if (is_page(files->path())) return files->path().string();
   return {};
 }
 
@@ -124,15 +126,6 @@ std::string folder_of(const std::string& proc, pid_t pid) { return fmt::format("
 
 }  // namespace
 
-void add(LiveThread& sum, const LiveThread& more) {
-  sum.tasks_run += more.tasks_run;
-  sum.tasks_home += more.tasks_home;
-  sum.tasks_away += more.tasks_away;
-  sum.stolen += more.stolen;
-  sum.dealt += more.dealt;
-  sum.regions += more.regions;
-}
-
 std::vector<LiveProgram> live_programs(const std::string& proc) {
   std::vector<LiveProgram> found;
   std::error_code error;
@@ -149,14 +142,15 @@ std::vector<LiveProgram> live_programs(const std::string& proc) {
 std::string find_live_program(pid_t pid, LiveProgram& out, const std::string& proc) {
   const std::string folder = folder_of(proc, pid);
   std::error_code error;
-  if (!fs::is_directory(folder, error)) return "there is no such process";
+  if (!fs::is_directory(folder, error)) return "there is no such process, or none that this user may see";
   out.pid = pid;
   out.name = first_line(folder + "/comm");
   bool denied = false;
   out.page = page_of(folder, denied);
   if (denied) return "it is another user's process: only that user, or root, may look";
   if (out.page.empty())
-    return "it is not served by Hearth, has not reached OpenMP yet, or was told not to count (HEARTH_LIVE=false)";
+    return "it is not served by Hearth, has not reached OpenMP yet, was told not to count (HEARTH_LIVE=false), or has closed "
+           "all files that it did not open itself, as daemons do";
   const OpenFile file(out.page);
   if (!file.is_open()) return fmt::format("its page of counters cannot be opened: {}", std::strerror(errno));
   LiveHeader header{};
@@ -170,7 +164,7 @@ std::string look_at(const LiveProgram& program, LiveSnapshot& out, const std::st
   const std::string folder = folder_of(proc, program.pid);
   out = {};
   const OpenFile file(program.page);
-  if (!file.is_open()) return "the program has ended";
+  if (!file.is_open() || !is_page(program.page)) return "the program has ended";
   if (std::string wrong = read_header(file, out.header); !wrong.empty()) return wrong;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -181,10 +175,8 @@ std::string look_at(const LiveProgram& program, LiveSnapshot& out, const std::st
     const std::size_t wanted = std::min<std::size_t>(out.header.line_bytes, sizeof bytes);
     if (file.read(bytes, wanted, out.header.header_bytes + std::size_t{i} * out.header.line_bytes) < wanted) break;
     const LiveThread counts = read_live_line(bytes, wanted);
-    if (counts.kernel_id <= 0)
-      add(out.ended, counts);
-    else
-      out.threads.push_back({static_cast<int>(i), counts, cpu_seconds(folder, counts.kernel_id)});
+    out.rows.push_back(
+        {static_cast<int>(i), counts, counts.kernel_id > 0 ? cpu_seconds(folder, counts.kernel_id) : -1.0});
   }
   return {};
 }

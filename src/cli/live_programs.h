@@ -14,23 +14,19 @@
 
 namespace hearth::cli {
 
-/// A thread that is there.
+/// A line of the page: its counts go on when another thread gets it.
 struct LiveRow {
-  int number = 0;  // the runtime's (gtid)
-  LiveThread counts;
-  double cpu_seconds = -1;  // used so far; -1: not known
+  int number = 0;           // the runtime's (gtid)
+  LiveThread counts;        // kernel_id 0: no thread has it now
+  double cpu_seconds = -1;  // that its thread has used so far; -1: not known
 };
 
 /// One look at a program.
 struct LiveSnapshot {
   LiveHeader header{};
   std::uint64_t when_ns = 0;  // CLOCK_BOOTTIME
-  std::vector<LiveRow> threads;
-  LiveThread ended{};  // sums of those that have ended: kernel_id is 0
+  std::vector<LiveRow> rows;  // by number
 };
-
-/// The counts of `more`, but not which thread they are of.
-void add(LiveThread& sum, const LiveThread& more);
 
 struct LiveProgram {
   pid_t pid = 0;

@@ -2,7 +2,7 @@
 #include "cli/live_rates.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,8 +28,15 @@ ThreadRates rates_between(const LiveThread& before, const LiveThread& now, doubl
 }
 
 LiveThread sum_of(const LiveSnapshot& snapshot) {
-  LiveThread sum = snapshot.ended;
-  for (const LiveRow& row : snapshot.threads) add(sum, row.counts);
+  LiveThread sum{};
+  for (const LiveRow& row : snapshot.rows) {
+    sum.tasks_run += row.counts.tasks_run;
+    sum.tasks_home += row.counts.tasks_home;
+    sum.tasks_away += row.counts.tasks_away;
+    sum.stolen += row.counts.stolen;
+    sum.dealt += row.counts.dealt;
+    sum.regions += row.counts.regions;
+  }
   return sum;
 }
 
@@ -95,18 +102,18 @@ LiveRates rates_of(const LiveProgram& program, const LiveSnapshot& before, const
   out.pages_moved = now.header.pages_moved;
   out.up_seconds = grown(now.header.since, now.when_ns) / kNsPerSecond;
   out.seconds = grown(before.when_ns, now.when_ns) / kNsPerSecond;
-  std::map<std::pair<int, int>, const LiveRow*> earlier;
-  for (const LiveRow& row : before.threads) earlier[{row.number, row.counts.kernel_id}] = &row;
-  for (const LiveRow& row : now.threads) {
-    const auto found = earlier.find({row.number, row.counts.kernel_id});
-    // Of one that has just come all is new, but the counts of a line go on when another thread gets it.
-    const LiveRow& first = found == earlier.end() ? row : *found->second;
+  const LiveRow none{};
+  for (std::size_t i = 0; i < now.rows.size(); ++i) {
+    const LiveRow& row = now.rows[i];
+    if (row.counts.kernel_id <= 0) continue;
+    const LiveRow& first = i < before.rows.size() ? before.rows[i] : none;
     ThreadRates rates = rates_between(first.counts, row.counts, out.seconds);
     rates.number = row.number;
     rates.kernel_id = row.counts.kernel_id;
     rates.location = row.counts.location;
     rates.team = row.counts.regions_open > 0 ? row.counts.team_size : 0;
-    if (row.cpu_seconds >= 0 && first.cpu_seconds >= 0 && out.seconds > 0)
+    const bool same = first.counts.kernel_id == row.counts.kernel_id;
+    if (same && row.cpu_seconds >= 0 && first.cpu_seconds >= 0 && out.seconds > 0)
       rates.cpu = std::max(row.cpu_seconds - first.cpu_seconds, 0.0) / out.seconds;
     out.threads.push_back(rates);
   }

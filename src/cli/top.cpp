@@ -132,6 +132,7 @@ std::string watch(const TopRequest& request, const LiveProgram& program, const S
   for (auto next = Clock::now() + interval; wrong.empty(); next += interval) {
     if (wait_until(next, screen != nullptr)) return {};
     wrong = look_at(program, now);
+    if (wrong.empty() && now.header.since != before.header.since) wrong = "another program has taken its place";
     if (!wrong.empty()) break;
     const LiveRates rates = rates_of(program, before, now);
     if (screen != nullptr)

@@ -15,7 +15,7 @@ from common import HEARTH, LIBRARY, Workshop, clean_environment, hearth
 
 SHOP = Workshop()
 # Reads orders, a line each: "N" runs N tasks and as many are run when the answer comes; "fork", "clone": a child that obeys
-# further orders, while this process waits; "end". Says its pid, and "done" after each.
+# further orders, while this process waits; "exec": begins anew; "end". Says its pid, and "done" after each.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <omp.h>
@@ -45,6 +45,7 @@ int main(void) {
     pid_t child = -1;
     if (strcmp(line, "fork\n") == 0) child = fork();
     else if (strcmp(line, "clone\n") == 0) child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    else if (strcmp(line, "exec\n") == 0) execl("/proc/self/exe", "obedient", NULL);
     else run(atol(line));
     if (child > 0) {
       waitpid(child, NULL, 0);
@@ -173,6 +174,14 @@ class Counts(unittest.TestCase):
         self.assertEqual(stream.process.returncode, 0)
         self.assertEqual(said, f"hearth: top: process {program.pid}: the program has ended.\n")
 
+    def test_another_program_in_its_place_is_not_taken_for_it(self):
+        with Obedient() as program, Stream(program.pid) as stream:
+            stream.next()
+            self.assertEqual(program.order("exec"), str(program.pid))
+            said = stream.process.communicate(timeout=60)[1]
+            self.assertEqual(stream.process.returncode, 0)
+            self.assertRegex(said, r"(the program has ended|another program has taken its place)\.\n$")
+
     def test_ctrl_c(self):
         with Obedient() as program, Stream(program.pid) as stream:
             stream.next()
@@ -199,8 +208,9 @@ class Choice(unittest.TestCase):
             for pid in (quiet.pid, stock.pid, os.getpid()):
                 done = hearth("top", pid, "--once")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
-                self.assertIn(f"process {pid}: it is not served by Hearth, has not reached OpenMP yet, or was told not to count",
+                self.assertIn(f"process {pid}: it is not served by Hearth, has not reached OpenMP yet, was told not to count",
                               done.stderr)
+                self.assertIn("as daemons do", done.stderr)
         for pid in (2 ** 30, 0):
             self.assertIn("there is no such process", hearth("top", pid).stderr)
         self.assertIn("no program of this name", hearth("top", "no-such-name").stderr)
