@@ -31,7 +31,7 @@ def install(work):
     log = work / "build.log"
     common.run("cmake", "-S", tree, "-B", work / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DHEARTH_PORTABLE=ON",
                "-DHEARTH_BTLP=OFF", "-DHEARTH_MAPPERS=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_C_FLAGS={flags}",
-               f"-DCMAKE_CXX_FLAGS={flags}", log=log)
+               f"-DCMAKE_CXX_FLAGS={flags}", f"-DCMAKE_ASM_FLAGS={flags}", log=log)
     common.run("cmake", "--build", work / "build", "-j", os.environ.get("JOBS", str(os.cpu_count())), log=log)
     common.run("cmake", "--install", work / "build", "--prefix", prefix, log=log)
     programs = [path for path in sorted(prefix.rglob("*")) if is_program(path)]

@@ -296,10 +296,14 @@ int demo_main() {
              "What this machine is:   hearth topo\n"
              "Measured with care:     hearth bench\n");
     if (result.ended == "interrupted") return kExitInterrupted;
-    const bool good = std::all_of(result.rows.begin(), result.rows.end(), [&](const trial::Row& row) {
-      return row.state == trial::State::measured || !result.is_hearth(row.runtime);
-    });
-    return good ? 0 : kExitFailed;
+    // What Hearth did not run is a failure; so is a demonstration of nothing.
+    bool any = false, all = true;
+    for (const trial::Row& row : result.rows) {
+      if (!result.is_hearth(row.runtime)) continue;
+      (row.state == trial::State::measured ? any : all) = row.state == trial::State::measured;
+    }
+    if (!any) say("demo: no program ran on Hearth");
+    return any && all ? 0 : kExitFailed;
   } catch (const std::exception& error) {
     say("demo: {}", error.what());
     return kExitFailed;

@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import shutil
 import sys
 import unittest
 
@@ -228,6 +229,18 @@ class Demo(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for word in ("fib", "strassen", "health", "hearth run ./app"):
             self.assertIn(word, done.stdout)
+
+    def test_where_nothing_runs_it_fails(self):
+        place = pathlib.Path(HEARTH).resolve().parent.parent
+        prefix = SHOP.folder / "without-programs"
+        (prefix / "bin").mkdir(parents=True)
+        shutil.copy(HEARTH, prefix / "bin/hearth")
+        shutil.copytree(place / "lib/hearth", prefix / "lib/hearth", symlinks=True)
+        for program in (prefix / "lib/hearth/bench").iterdir():
+            program.chmod(0o644)
+        done = run(prefix / "bin/hearth", "demo", cwd="/")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("no program ran on Hearth", done.stderr)
 
 
 if __name__ == "__main__":
