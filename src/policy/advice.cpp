@@ -13,6 +13,8 @@ constexpr double kWhole = 0.5;
 // besides that is as large.
 constexpr double kMany = 1.25;
 constexpr double kMain = 0.6;
+// And what more than this part of all tasks touch as a whole is nobody's own, whatever else they have.
+constexpr double kEverybodys = 0.5;
 // So many allocations for each location make parts that are nearly equal.
 constexpr std::uint64_t kEnough = 2;
 // Few workers: half of a location's.
@@ -43,7 +45,8 @@ Kind advise(const ProgramUse& program, const RegionUse& region) {
   // Whoever runs a task, all memory serves.
   if (region.followed < kMostlyFollowed) return Kind::fine;
   if (!can_follow) return Kind::fine;
-  if (used_whole(region)) return many_touch_it && region.main < kMain ? Kind::fine : Kind::coarse;
+  if (used_whole(region))
+    return many_touch_it && (region.main < kMain || region.tasks > kEverybodys) ? Kind::fine : Kind::coarse;
   return pages_each < kEnough ? Kind::coarse : Kind::blocked;
 }
 

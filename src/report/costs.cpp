@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,18 @@ std::string work_words(const ConstructName& name) {
   if (name.kind == "initial") return "Serial parts of the program, on the initial thread";
   if (name.kind == "implicit") return fmt::format("The body of the parallel region at {}", name.name);
   return fmt::format("Tasks of {}", name.name);
+}
+
+/// Of thread time: the work of tasks that declare what they touch, by the part of it that is remote.
+double work_on_remote(const Figures& figures, const Locality& locality) {
+  double work = 0;
+  for (const ConstructLocality& part : locality.constructs) {
+    const auto construct = std::find_if(figures.constructs.begin(), figures.constructs.end(),
+                                        [&](const ConstructFigures& c) { return c.construct == part.construct; });
+    if (construct != figures.constructs.end() && part.all > part.unknown)
+      work += static_cast<double>(construct->work) * part.remote / (part.all - part.unknown);
+  }
+  return figures.share(static_cast<std::int64_t>(work));
 }
 
 void add_waits(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
@@ -126,27 +139,33 @@ void advise_grain(const Run& run, const Figures& figures, std::vector<Change>& c
                      time_text(std::max(by_runtime, construct.making.each()))),
          where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
          fmt::format("It concerns the {} of thread time that making them takes{}.",
-                     share_text(figures.share(std::max(construct.creation, construct.making.time))), meanwhile)});
+                     share_text(figures.share(std::max(construct.creation, construct.making.time))), meanwhile),
+         figures.share(std::max(construct.creation, concerned))});
   }
 }
 
 void advise_waits(const Run& run, const Figures& figures, std::vector<Change>& changes) {
   for (const WaitFigures& wait : figures.waits) {
     const double share = figures.share(wait.idle);
-    if (share < kWorthWhile) return;
+    if (share < kWorthWhile) return;  // they are sorted
     const WaitPlace& place = run.wait_places[static_cast<std::size_t>(wait.place)];
-    const std::string gain = fmt::format("It concerns {} of thread time.", share_text(share));
     if (is_mutual(place.kind)) {
       changes.push_back({"Threads queue here: do less inside, or let each thread have its own copy.", place.name,
-                         "reduction(...), atomic, or several locks", gain});
+                         "reduction(...), atomic, or several locks", fmt::format("It concerns {} of thread time.", share_text(share)),
+                         share});
       continue;
     }
     for (const LoopFigures& loop : figures.loops) {
       if (loop.name != place.name || loop.imbalance < kUneven || loop.kind.starts_with("single")) continue;
+      // What the busiest thread has more than the mean, for all of them: the rest of the wait has other causes.
+      const double uneven = std::min(share, figures.share(static_cast<std::int64_t>(
+                                                static_cast<double>(loop.time) * (loop.imbalance - 1))));
+      if (uneven < kWorthWhile) break;
       const bool is_static = loop.kind == "static";
       changes.push_back(
           {fmt::format("The loop is uneven: its busiest thread has {} times the mean.", decimal(loop.imbalance)),
-           loop.name, is_static ? "schedule(dynamic) or schedule(guided)" : "a smaller chunk, or taskloop", gain});
+           loop.name, is_static ? "schedule(dynamic) or schedule(guided)" : "a smaller chunk, or taskloop",
+           fmt::format("It concerns {} of thread time.", share_text(uneven)), uneven});
       break;
     }
   }
@@ -162,12 +181,14 @@ void advise_creator(const Run& run, const Figures& figures, std::vector<Change>&
                        static_cast<double>(making.each());
     if (fed + 1 > static_cast<double>(figures.threads.size())) continue;
     changes.push_back(
-        {fmt::format("One thread makes nearly all tasks, each in {}: that keeps {} other threads at work, of {}. Let "
-                     "several threads make them.",
-                     time_text(making.each()), decimal(fed), figures.threads.size() - 1),
+        {fmt::format("One thread makes nearly all tasks, one each {}, and one works for {}: too few for {}. Let several "
+                     "threads make them.",
+                     time_text(making.each()), time_text(construct.work / construct.tasks),
+                     counted(static_cast<std::int64_t>(figures.threads.size()) - 1, "other thread")),
          where_of(name_of(run, construct)), "a parallel loop or a task around the creating loop; taskloop",
          fmt::format("It concerns the {} of thread time that other threads wait meanwhile.",
-                     share_text(figures.share(making.waited)))});
+                     share_text(figures.share(making.waited))),
+         figures.share(making.waited)});
     return;
   }
 }
@@ -182,7 +203,8 @@ void advise_serial(const Run& run, const Figures& figures, std::vector<Change>& 
                      time_text(construct.work), share_text(part)),
          "", "parallel for, sections or tasks",
          fmt::format("It concerns the {} of thread time that is outside of regions.",
-                     share_text(figures.share(figures.time.outside)))});
+                     share_text(figures.share(figures.time.outside))),
+         figures.share(figures.time.outside)});
   }
 }
 
@@ -194,7 +216,8 @@ void advise_footprints(const Run& run, const Figures& figures, std::vector<Chang
     changes.push_back({"Say what these tasks touch, so that they can run where it is.", where_of(name),
                        "depend(...) or affinity(...) with the arrays",
                        fmt::format("It concerns {} of thread time. What is won depends on the machine: not simulated.",
-                                   share_text(figures.share(construct.work)))});
+                                   share_text(figures.share(construct.work))),
+                       0});  // of all its time it is known that little of it can be won
   }
 }
 
@@ -239,7 +262,8 @@ void advise_first_touch(const Run& run, const Figures& figures, const Locality& 
                      "elsewhere use it.",
                      bytes_text(worst[i].second.first)),
          worst[i].first, "fill it in a parallel loop, or in the tasks that use it; or hearth run --distribute",
-         fmt::format("It concerns {} of the bytes that tasks declare, which are remote.", share_text(share))});
+         fmt::format("It concerns {} of the bytes that tasks declare, which are remote.", share_text(share)),
+         share * figures.share(figures.time.work)});
   }
 }
 
@@ -260,20 +284,32 @@ void advise_remote(const Run& run, const Figures& figures, const Locality& local
                        "",
                        fmt::format("fill it in a parallel loop, or in the tasks that use it; or hearth run --distribute=coarse{}",
                                    small ? ",min=4K, since no block is large" : ""),
-                       gain});
+                       gain, work_on_remote(figures, locality)});
     return;
   }
   changes.push_back({"Tasks run where their data is not, and no allocation explains it.", "",
                      "hearth run --explain tells for each construct why; HEARTH_POLICY=locality sends every task to its data",
-                     gain});
+                     gain, work_on_remote(figures, locality)});
 }
 
-void advise_memory(const Advice& advice, std::vector<Change>& changes) {
+/// "coarse (whole blocks, in turn)".
+std::string explained(const std::string& distribution) {
+  static const std::map<std::string, std::string, std::less<>> kWords = {
+      {"fine", "page by page over all nodes"},
+      {"coarse", "whole blocks, each on another node in turn"},
+      {"blocked", "one part on each node, in order"},
+      {"nearest", "on the node of the thread that allocates"}};
+  const auto words = kWords.find(distribution);
+  return words == kWords.end() ? distribution : fmt::format("{} ({})", distribution, words->second);
+}
+
+void advise_memory(const Figures& figures, const Locality& locality, const Advice& advice, std::vector<Change>& changes) {
   for (const Advice::Allocation& allocation : advice.allocations) {
     changes.push_back({fmt::format("Distribute this memory ({}) as {}: {}", bytes_text(allocation.bytes),
-                                   allocation.distribution, allocation.why),
+                                   explained(allocation.distribution), allocation.why),
                        allocation.name, allocation.call,
-                       advice.gain.empty() ? "Not simulated: " + advice.command : advice.gain});
+                       advice.gain.empty() ? "What it gains was not simulated: " + advice.command : advice.gain,
+                       advice.gain.empty() ? work_on_remote(figures, locality) : 1});  // what was simulated comes first
   }
 }
 
@@ -295,9 +331,10 @@ std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Localit
     costs.push_back(
         {"Work on data that is not where its task ran",
          fmt::format(
-             "{} of the bytes that tasks declare are somewhere else than the task ran. The share is of the threads' work.",
+             "{} of the bytes that tasks declare are somewhere else than the task ran. The share is of the work of such tasks: "
+             "only a part of it is lost.",
              share_text(locality.remote_share())),
-         figures.share(figures.time.work) * locality.remote_share(), "locality"});
+         work_on_remote(figures, locality), "locality"});
   std::erase_if(costs, [](const Cost& cost) { return cost.share < kMatters; });
   std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.share > b.share; });
   if (costs.size() > kMostCosts) costs.resize(kMostCosts);
@@ -307,7 +344,7 @@ std::vector<Cost> costs_of(const Run& run, const Figures& figures, const Localit
 
 std::vector<Change> changes_of(const Run& run, const Figures& figures, const Locality& locality, const Advice& advice) {
   std::vector<Change> changes;
-  advise_memory(advice, changes);
+  advise_memory(figures, locality, advice, changes);
   advise_first_touch(run, figures, locality, changes);
   advise_remote(run, figures, locality, changes);
   advise_grain(run, figures, changes);
@@ -315,6 +352,7 @@ std::vector<Change> changes_of(const Run& run, const Figures& figures, const Loc
   advise_waits(run, figures, changes);
   advise_serial(run, figures, changes);
   advise_footprints(run, figures, changes);
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.share > b.share; });
   if (changes.size() > kMostChanges) changes.resize(kMostChanges);
   return changes;
 }

@@ -60,7 +60,7 @@ Answer time_answer(const Figures& figures) {
   return {
       "Where did the threads' time go?", fmt::format("{} work", share(figures.time.work)),
       fmt::format(
-          "{} went into the runtime, which created tasks; {} into waiting with nothing to run; for {} of it threads "
+          "{} went into the runtime, which created tasks; {} into waiting, while they ran nothing; for {} of it threads "
           "were outside of parallel regions.",
           share(figures.time.creating), share(figures.time.waiting), share(figures.time.outside))};
 }

@@ -26,6 +26,7 @@ struct Change {
   std::string what, where;  // a sentence; "file:line", or empty
   std::string how;          // a clause, a call or a command
   std::string gain;         // what is known of it
+  double share = 0;         // of thread time that it concerns; by it they are sorted
 };
 
 struct FirstScreen {

@@ -51,7 +51,8 @@ void put_place(const Places& places, std::size_t id, const PlaceColumns& to) {
   if (!places.bytes.empty()) {
     const TaskBytes& bytes = places.bytes[id];
     const auto known = static_cast<double>(bytes.all - bytes.unknown);
-    to.distances->put(known > 0 ? static_cast<std::uint64_t>(bytes.weighted / known * kTenths + 0.5) : 0);
+    // Of a task most of whose data may be anywhere no mean is told.
+    to.distances->put(2 * bytes.unknown <= bytes.all && known > 0 ? static_cast<std::uint64_t>(bytes.weighted / known * kTenths + 0.5) : 0);
     to.remotes->put(
         known > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes.remote) / known * kShares + 0.5) + 1 : 0);
   }

@@ -369,6 +369,14 @@ TEST_F(Advice, WhatNobodyCanFollowIsServedByAll) {
   program.creating = 0.9;
   EXPECT_EQ(advise(program, region), Kind::fine) << "all wait for the creator";
 }
+TEST_F(Advice, WhatMostTasksUseAsAWholeIsNobodysOwn) {
+  region.part = 1;
+  region.main = 1;
+  region.tasks = 0.3;
+  EXPECT_EQ(advise(program, region), Kind::coarse);
+  region.tasks = 0.9;
+  EXPECT_EQ(advise(program, region), Kind::fine);
+}
 TEST_F(Advice, WhatManyTasksUseBesideTheirOwnIsServedByAll) {
   region.part = 1;
   region.tasks = 0.3;

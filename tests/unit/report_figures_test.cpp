@@ -173,8 +173,8 @@ TEST(ReportFigures, TasksThatAreTooSmallAreNamedAlsoWhereTheRuntimeHasNoPartInIt
   EXPECT_EQ(subject.screen.changes[0].gain,
             "It concerns the 45 % of thread time that making them takes, and the 43 % that other threads wait meanwhile.");
   EXPECT_EQ(subject.screen.changes[1].what,
-            "One thread makes nearly all tasks, each in 450 ns: that keeps 0.22 other threads at work, of 1. Let several "
-            "threads make them.");
+            "One thread makes nearly all tasks, one each 450 ns, and one works for 100 ns: too few for 1 other thread. Let "
+            "several threads make them.");
 }
 
 TEST(ReportFigures, TasksThatKeepTheOthersAtWorkAreNotTooSmall) {
@@ -192,20 +192,26 @@ std::string two_nodes(const std::string& rows) {
          "UPDATE task SET location = 1 WHERE id > 0;" + rows;
 }
 
+/// The change of these words, which there has to be.
+Change change_of(const Subject& subject, const std::string& what) {
+  const auto& changes = subject.screen.changes;
+  const auto found = std::find_if(changes.begin(), changes.end(), [&](const Change& change) { return change.what == what; });
+  EXPECT_NE(found, changes.end()) << what;
+  return found == changes.end() ? Change() : *found;
+}
+
 TEST(ReportFigures, DataThatLiesInOnePlaceIsNamedAlsoWhereNoAllocationIs) {
   const Recording recording(two_nodes("INSERT INTO task_bytes VALUES(1,0,950,0,'end'),(2,1,0,50,'end');"));
   const Subject subject = recording.subject();
-  ASSERT_FALSE(subject.screen.changes.empty());
-  EXPECT_EQ(subject.screen.changes[0].what, "95 % of what tasks use lies at location 0, while tasks run everywhere.");
-  EXPECT_NE(subject.screen.changes[0].how.find("--distribute=coarse,min=4K"), std::string::npos);
-  EXPECT_EQ(subject.screen.changes[0].gain, "It concerns 95 % of the bytes that tasks declare, which are remote.");
+  const Change change = change_of(subject, "95 % of what tasks use lies at location 0, while tasks run everywhere.");
+  EXPECT_NE(change.how.find("--distribute=coarse,min=4K"), std::string::npos);
+  EXPECT_EQ(change.gain, "It concerns 95 % of the bytes that tasks declare, which are remote.");
 }
 
 TEST(ReportFigures, DataThatIsFarEverywhereIsAskedAboutOfThePolicy) {
   const Recording recording(two_nodes("INSERT INTO task_bytes VALUES(1,0,600,0,'end'),(2,1,0,400,'end');"));
   const Subject subject = recording.subject();
-  ASSERT_FALSE(subject.screen.changes.empty());
-  EXPECT_EQ(subject.screen.changes[0].what, "Tasks run where their data is not, and no allocation explains it.");
+  EXPECT_GT(change_of(subject, "Tasks run where their data is not, and no allocation explains it.").share, 0);
 }
 
 TEST(ReportFigures, DataThatIsAtHomeNeedsNothing) {

@@ -12,8 +12,10 @@ const RAMPS = {  // from little to much
 };
 const STEPS = 64;
 
+/** On a dark ground the far end is the bright one: what is far has to stand out. */
 function ramp(name) {
-  const stops = RAMPS[name], all = [];
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches && !matchMedia('print').matches;
+  const stops = name === 'light' && dark ? RAMPS.light.slice().reverse() : RAMPS[name], all = [];
   for (let i = 0; i < STEPS; ++i) {
     const at = i / (STEPS - 1) * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2), part = at - low;
     all.push([0, 1, 2].map(c => Math.round(stops[low][c] * (1 - part) + stops[low + 1][c] * part)));

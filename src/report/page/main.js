@@ -157,6 +157,7 @@ function listenToColours(timeline, modeList) {
   PAGE.state = () => ({mode: mode.value, only});
   mode.addEventListener('change', apply);
   rampBox.addEventListener('change', apply);
+  for (const query of ['(prefers-color-scheme: dark)', 'print']) matchMedia(query).addEventListener('change', apply);
   apply();
 }
 function fillLegend(mode, only) {

@@ -78,7 +78,7 @@ function fillConstructs() {
 function fillWaiting() {
   const rows = REPORT.waits;
   byId('waiting-sentence').textContent = rows.length === 0 ? 'No task has waited.' :
-    'Threads had nothing to run for ' + timeText(RUN.waiting_ns) + ', ' + shareText(shareOfTime(RUN.waiting_ns)) + ' of thread time, while a task of theirs waited.';
+    'Threads ran nothing for ' + timeText(RUN.waiting_ns) + ', ' + shareText(shareOfTime(RUN.waiting_ns)) + ' of thread time, while a task of theirs waited.';
   if (rows.length > 0) {
     byId('waiting-table').append(makeTable('Where tasks wait. Idle: the thread had no other task to run.', [
       {label: 'Waiting', value: w => w.words},

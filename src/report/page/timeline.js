@@ -256,11 +256,13 @@ class Timeline {
         c.fillRect(end - 0.5, this.y(row) + 1, 1, this.rowHeight - 2);
       }
       if (end - x < least || pieces.wait[i] >= 0 || this.isDim(pieces, i)) continue;
+      const label = pieceLabel(this.tasks, pieces.task[i]);
+      if (c.measureText(label).width > end - x - 7) continue;  // half a number would be another task's
       const index = this.mode.index(pieces, i), colour = index < 0 ? [255, 255, 255] : this.mode.palette[index];
       c.fillStyle = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140 ? '#111' : '#fff';
       c.save();
       c.beginPath(); c.rect(x, this.y(row), end - x - 3, this.rowHeight); c.clip();
-      c.fillText(pieceLabel(this.tasks, pieces.task[i]), x + 4, this.y(row) + this.rowHeight / 2 + 0.5);
+      c.fillText(label, x + 4, this.y(row) + this.rowHeight / 2 + 0.5);
       c.restore();
     }
   }
