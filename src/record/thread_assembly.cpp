@@ -1,6 +1,8 @@
 // See thread_assembly.h.
 #include "record/thread_assembly.h"
 
+#include <algorithm>
+
 namespace hearth::record {
 namespace {
 
@@ -13,6 +15,25 @@ constexpr std::uint32_t kWorkSections = 2, kWorkSingleExecutor = 3, kWorkTaskloo
 constexpr std::uint32_t kDispatchSection = 2, kDispatchTaskloop = 4;
 // ompt_sync_region_t: what is no barrier
 constexpr std::uint32_t kTaskwaitRegion = 5, kTaskgroup = 6;
+
+/// What it usually takes to make a task in one place of the code: the middle one of the last three times.
+class UsualTime {
+ public:
+  void add(Index code, Nanoseconds time) {
+    if (code != code_) next_ = 0;
+    code_ = code;
+    times_[next_++ % 3] = time;
+    if (next_ < 3) times_[2] = times_[1] = time;
+  }
+  Nanoseconds median() const {
+    return std::max(std::min(times_[0], times_[1]), std::min(std::max(times_[0], times_[1]), times_[2]));
+  }
+
+ private:
+  Nanoseconds times_[3] = {};
+  Index code_ = kNone;
+  unsigned next_ = 0;
+};
 
 class ThreadAssembly {
  public:
@@ -85,17 +106,38 @@ class ThreadAssembly {
     if (current_ != kNone) {
       const Nanoseconds passed = now - accounted_;
       Task& task = all_.at(current_);
-      const Scratch& scratch = all_.scratch(current_);
+      Scratch& scratch = all_.scratch(current_);
       if (scratch.open_wait != kNone) {
         task.waited += passed;
         all_.out().waits[scratch.open_wait].idle += passed;
-      } else if (scratch.creating) {
-        task.creating += passed;
+      } else if (scratch.creating) {  // nobody has said when that was over
+        const Nanoseconds making = std::min(passed, usual_making_.median());
+        task.creating += making;
+        task.work += passed - making;
+        note_made(making);
+        scratch.creating = false;
       } else {
         task.work += passed;
       }
     }
     accounted_ = now;
+  }
+
+  /// The same where the runtime has been at work on the last created task up to now.
+  void account_making(Nanoseconds now) {
+    if (current_ != kNone && all_.scratch(current_).creating) {
+      all_.scratch(current_).creating = false;
+      if (all_.scratch(current_).open_wait == kNone) {
+        all_.at(current_).creating += now - accounted_;
+        accounted_ = now;
+      }
+    }
+    account(now);
+  }
+
+  void note_made(Nanoseconds took) {
+    if (all_.is_task(last_made_)) all_.at(last_made_).creation = took;
+    last_made_ = kNone;
   }
 
   void leave(Nanoseconds now) {
@@ -148,10 +190,11 @@ class ThreadAssembly {
   }
 
   void created(Nanoseconds now) {
-    account(now);
-    if (current_ != kNone) all_.scratch(current_).creating = false;
-    if (all_.is_task(last_made_)) all_.at(last_made_).creation = now - all_.at(last_made_).created;
-    last_made_ = kNone;
+    account_making(now);
+    if (!all_.is_task(last_made_)) return;
+    const Nanoseconds took = now - all_.at(last_made_).created;
+    usual_making_.add(all_.at(last_made_).code, took);
+    note_made(took);
   }
 
   void switch_to(Nanoseconds now, std::uint64_t prior, std::uint64_t next, std::uint32_t status,
@@ -168,9 +211,9 @@ class ThreadAssembly {
     }
     // What only completes, or is promised to, does not change what the thread runs.
     if (next == 0 || status == kEarlyFulfil || status == kLateFulfil) return;
-    if (current_ != kNone) {
-      account(now);
-      all_.scratch(current_).creating = false;
+    if (all_.is_task(to) && to == last_made_) {
+      account_making(now);
+      last_made_ = kNone;
     }
     enter(now, all_.is_task(to) ? to : kNone, cpu);
   }
@@ -429,6 +472,7 @@ class ThreadAssembly {
   std::uint64_t number_ = 0;  // of the present record, from 1
   Index current_ = kNone;
   Index last_made_ = kNone;
+  UsualTime usual_making_;
   std::uint32_t cpu_ = UINT32_MAX;
   Nanoseconds span_begin_ = 0, accounted_ = 0, last_ = 0;
   std::vector<Index> outer_;  // what the thread ran as each of its implicit tasks began

@@ -64,6 +64,13 @@ class Writer {
     publish(kind, 1 + sizeof...(words), ticks);
   }
 
+ private:
+  // First what each record needs: in few cache lines, since the program has used the cache meanwhile.
+  std::uint64_t* next_ = nullptr;
+  std::uint64_t* end_ = nullptr;  // of the records' room, two words before that of the block
+  std::uint64_t last_id_;
+
+ public:
   /// What the present block has said last, which short forms of records lean on; zeros as it begins.
   struct Said {
     std::uint64_t parent = 0, task = 0, code = 0;  // of the last task_create
@@ -73,12 +80,15 @@ class Writer {
   Said said;  // look only after room(), which may begin a block
 
   // For the tool: what its thread is about.
-  bool making = false;            // the runtime is at work on a task that was told of
+  std::uint64_t created = 0;  // ticks as the last task was created; what is told of it then has the same time
+  bool making = false;        // the runtime is at work on it
+  // Of a series of created tasks: how many more come before the next one of which is told how long making it took.
+  std::uint8_t until_timed = 0;
+  bool counts = false;  // `counters` are open
+  PageFaults faults;
   std::uint64_t lock_wanted = 0;  // ticks as it asked for a lock
   int place = -2;                 // on a pretended machine, as told last
-  bool counts = false;            // `counters` are open
   Counters counters;
-  PageFaults faults;
 
  private:
   explicit Writer(std::uint32_t thread) : last_id_(first_id(thread)), thread_(thread) {}
@@ -92,9 +102,6 @@ class Writer {
   void seal();
   void open_block();
 
-  std::uint64_t* next_ = nullptr;
-  std::uint64_t* end_ = nullptr;  // of the records' room, two words before that of the block
-  std::uint64_t last_id_;
   std::byte* block_ = nullptr;  // the present one, mapped
   std::uint64_t blocks_ = 0;  // that were opened; the last is the present one
   std::uint32_t thread_;

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a Brood can count
 
-// Where a tool learns of a new task.
-[[gnu::cold]] void tell_creation(Thread* self, Task* task) {
+}  // namespace
+
+void tell_creation(Thread* self, Task* task) {
   if (decisions::on) decisions::number(self->task, task);
   if (explain::on) explain::created(self, task);
   int type = ompt_task_explicit;
@@ -29,9 +30,7 @@ constexpr std::uint32_t kMaxSpawned = std::uint32_t{1} << 30;  // half of what a
   if (!task->is(kTaskNamesDepend)) drop_told_footprint(self, task);
 }
 
-}  // namespace
-
-void adopt(Thread* self, Task* task) {
+void count_as_child(Thread* self, Task* task) {
   Task* parent = self->task;
   Taskgroup* group = parent->group;
   // A group that only carries reductions leaves its tasks to the parent: barriers must see them.
@@ -49,6 +48,10 @@ void adopt(Thread* self, Task* task) {
                 "the child %p, flags %#x, is not of the current task", static_cast<void*>(task), task->flags);
   brood->add();
   task->brood = brood;
+}
+
+void adopt(Thread* self, Task* task) {
+  count_as_child(self, task);
   if (events::active()) tell_creation(self, task);
 }
 

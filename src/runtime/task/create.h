@@ -32,9 +32,13 @@ inline Task* new_task(Thread* self, std::size_t payload, std::uint32_t flags) {
   return task;
 }
 
-/// Count the task as a child of its parent. Before its dependences are looked at, and before make_ready() or
-/// run_task().
+/// Count the task as a child of its parent, and tell tools of it. Before its dependences are looked at, and before
+/// make_ready() or run_task().
 void adopt(Thread* self, Task* task);
+/// The two halves of adopt(), for tasks that run in place: most are told of and not counted. The second one is for those
+/// who have asked events::active().
+void count_as_child(Thread* self, Task* task);
+void tell_creation(Thread* self, Task* task);
 /// adopt() and make_ready().
 inline void spawn(Thread* self, Task* task) {
   adopt(self, task);

@@ -42,8 +42,17 @@ namespace {
   explain::ran(self, task, to_ns(ticks() - begun), self->tasks_served() != served);
 }
 
-// The body, with an OMPT tool watching.
-[[gnu::noinline]] void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
+// `alone`: it has run no other tasks meanwhile.
+void note_end(Thread* self, Task* task, std::uint64_t time, bool alone) {
+  // Where load is weighed, a task that has run others says nothing.
+  if (task->is(kTaskSaysData) && (alone || !process.weighs_load)) note_task_time(self, task, time);
+  if (task->is(kTaskWatched) || (task->is(kTaskFootprint) && task->footprint->sign == policy::Sign::runs))
+    silent::ran(self, task, alone ? time : 0);
+}
+
+}  // namespace
+
+void run_told(Thread* self, Task* outer, Task* task, bool cancelled) {
   void* const codeptr = self->ompt_codeptr;
   const std::int32_t state = self->ompt_state;
   events::task_begin(self, outer, task, __builtin_frame_address(0));
@@ -64,21 +73,12 @@ namespace {
   self->ompt_state = state;
 }
 
-// `alone`: it has run no other tasks meanwhile.
-void note_end(Thread* self, Task* task, std::uint64_t time, bool alone) {
-  // Where load is weighed, a task that has run others says nothing.
-  if (task->is(kTaskSaysData) && (alone || !process.weighs_load)) note_task_time(self, task, time);
-  if (task->is(kTaskWatched) || (task->is(kTaskFootprint) && task->footprint->sign == policy::Sign::runs))
-    silent::ran(self, task, alone ? time : 0);
-}
-
-}  // namespace
-
 void run_task(Thread* self, Task* task) {
   Task* const outer = self->task;
   HEARTH_ASSERT(self == tls_thread && self->member->thread == self, "thread %d runs a task for another", self->gtid);
   HEARTH_ASSERT(!task->is(kTaskFree) && task->team == self->team, "the task %p, flags %#x, is free or of another team",
                 static_cast<void*>(task), task->flags);
+  if (events::active()) __builtin_prefetch(&task->ompt_task_data);  // the line that others do without
   task->children.open(self);
   self->task = task;
   const std::uint64_t served = self->serve_task();

@@ -7,6 +7,7 @@
 #include "runtime/tools/check.h"
 
 namespace hearth::rt {
+namespace {
 
 bool run_in_place_counted(Thread* self, Task* task) {
   task->flags |= kTaskIncluded;
@@ -16,11 +17,32 @@ bool run_in_place_counted(Thread* self, Task* task) {
   return false;
 }
 
+bool run_in_place_told(Thread* self, Task* task) {
+  Task* const outer = self->task;
+  task->flags |= kTaskIncluded;
+  tell_creation(self, task);
+  task->children.open(self);
+  self->task = task;
+  self->serve_task();
+  run_told(self, outer, task, is_cancelled(task) && !task->is(kTaskNoDiscard));
+  self->task = outer;
+  if (HEARTH_UNLIKELY(task->children.spawned != 0) || HEARTH_UNLIKELY(has_belongings(task)))
+    return end_in_place_slowly(self, task);
+  task->flags &= ~kTaskIncluded;
+  return true;
+}
+
+}  // namespace
+
+bool run_in_place_slowly(Thread* self, Task* task) {
+  return runs_uncounted(task) ? run_in_place_told(self, task) : run_in_place_counted(self, task);
+}
+
 bool end_in_place_slowly(Thread* self, Task* task) {
   if (task->children.all_complete()) {
     recycle(self, task);
   } else {
-    adopt(self, task);
+    count_as_child(self, task);
     finish_task(self, task);
   }
   return false;
@@ -28,10 +50,9 @@ bool end_in_place_slowly(Thread* self, Task* task) {
 
 void begin_undeferred(Thread* self, Task* task) {
   task->brood = nullptr;
-  if (HEARTH_UNLIKELY(!runs_uncounted(task))) {
-    task->flags |= kTaskIncluded;
-    adopt(self, task);
-  }
+  task->flags |= kTaskIncluded;
+  if (HEARTH_UNLIKELY(!runs_uncounted(task))) count_as_child(self, task);
+  if (events::active()) tell_creation(self, task);
   task->children.open(self);
   if (events::active()) events::undeferred_begin(self, self->task, task);
   self->task = task;

@@ -23,18 +23,15 @@ void begin_undeferred(Thread* self, Task* task);
 void end_undeferred(Thread* self, Task* task);
 
 /// An undeferred task ends before its parent goes on, so its parent need not count it, unless some of its
-/// descendants are still to complete; or unless tools are told of the creation, or an event gives it a life
-/// of its own.
-inline bool runs_uncounted(const Task* task) {
-  return !events::active() && !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend);
-}
-/// The rest of run_in_place() for tasks that are counted from the start.
-bool run_in_place_counted(Thread* self, Task* task);
+/// descendants are still to complete; or unless an event gives it a life of its own.
+inline bool runs_uncounted(const Task* task) { return !task->is(kTaskDetachable | kTaskProxy | kTaskHasDepend); }
+/// The rest of run_in_place() for tasks that are counted from the start, and for those that tools are told of.
+bool run_in_place_slowly(Thread* self, Task* task);
 /// The same for those that leave something behind.
 bool end_in_place_slowly(Thread* self, Task* task);
 
 inline bool run_in_place(Thread* self, Task* task) {
-  if (HEARTH_UNLIKELY(!runs_uncounted(task))) return run_in_place_counted(self, task);
+  if (HEARTH_UNLIKELY(!runs_uncounted(task)) || events::active()) return run_in_place_slowly(self, task);
   Task* const outer = self->task;
   task->children.open(self);
   self->task = task;

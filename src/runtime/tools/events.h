@@ -88,7 +88,8 @@ class League {
   std::uint64_t data_ = 0;
 };
 
-// Told to the tool; each is called behind `if (active())`.
+// Told to the tool; each is called behind `if (active())`. What happens to each task is compiled for speed all the same:
+// recordings shall not change what they record.
 [[gnu::cold]] void thread_begin(Thread* self, ompt_thread_t type);
 [[gnu::cold]] void thread_end(Thread* self);
 /// `index` is the team's number in a league of `teams`, whose data `parallel_data` starts with; 1 and 1
@@ -120,14 +121,14 @@ void set_barrier_kind(Thread* self, ompt_sync_region_t kind);
 [[gnu::cold]] void reduction_begin(Thread* self);
 [[gnu::cold]] void reduction_end(Thread* self);
 
-[[gnu::cold]] void task_create(Thread* self, Task* task, int type_flags, bool has_dependences);
-[[gnu::cold]] void task_begin(Thread* self, Task* prior, Task* next, void* frame);
+void task_create(Thread* self, Task* task, int type_flags, bool has_dependences);
+void task_begin(Thread* self, Task* prior, Task* next, void* frame);
 /// The same for a task whose body the program calls, once it has left the entry point.
 [[gnu::cold]] void undeferred_begin(Thread* self, Task* prior, Task* next);
-[[gnu::cold]] void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status);
+void task_end(Thread* self, Task* task, Task* next, ompt_task_status_t status);
 /// How a tool sees a task whose body has ended: complete, or detached as long as its event is not fulfilled.
 ompt_task_status_t status_after_body(const Task* task);
-[[gnu::cold]] void task_schedule(Thread* self, Task* prior, ompt_task_status_t status, Task* next);
+void task_schedule(Thread* self, Task* prior, ompt_task_status_t status, Task* next);
 [[gnu::cold]] void task_dependences(Thread* self, Task* task, const Dependence* list, std::size_t count);
 /// The task, which was told of and cannot have begun, has a footprint.
 [[gnu::cold]] void footprint(Task* task);
