@@ -70,8 +70,7 @@ constexpr std::string_view kBubbleMeanings =
 // clang-format off
 constexpr O kOptions[] = {
     // ---- Hearth
-    {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on",
-     .legal = "on or off",
+    {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on", .legal = "on or off",
      .meaning = "With off, hearth run starts the program on the OpenMP runtime it was linked with."},
     {.id = Id::hearth_check, .name = "HEARTH_CHECK", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a folder that can be written to",
@@ -119,8 +118,7 @@ constexpr O kOptions[] = {
      .meaning = "How the memory of omp_malloc() is spread over the NUMA nodes. standard: by the operating system; "
                 "fine: page by page, round robin; coarse: whole allocations, round robin; blocked: one part for each "
                 "node; nearest: on the node of the thread that allocates."},
-    {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true,
-     .fallback = "standard",
+    {.id = Id::hearth_distribute, .name = "HEARTH_DISTRIBUTE", .type = O::text, .trusted_only = true, .fallback = "standard",
      .legal = "standard, fine, coarse, blocked, weighted or learn, optionally followed by ,min= and a size of 4K or more; units B, "
                 "K, M, G, T",
      .meaning = "How blocks of malloc(), new and related calls, and anonymous memory of mmap(), are spread over the NUMA nodes, if "
@@ -146,8 +144,7 @@ constexpr O kOptions[] = {
      .fallback = "off", .legal = "on, off, or the name of a file",
      .meaning = "Begin with what earlier runs of the program have learned, and add to it at exit: which tasks gain by running "
                 "near their data (policy adaptive), and how memory is used (HEARTH_DISTRIBUTE=learn). on: in the user's cache folder. hearth learned prints it."},
-    {.id = Id::hearth_live, .name = "HEARTH_LIVE", .type = O::boolean, .trusted_only = true,
-     .fallback = "true", .legal = kBoolean,
+    {.id = Id::hearth_live, .name = "HEARTH_LIVE", .type = O::boolean, .trusted_only = true, .fallback = "true", .legal = kBoolean,
      .meaning = "Whether the runtime counts what it does in a page of memory that hearth top can read from another process of "
                 "the same user."},
     {.id = Id::hearth_location, .name = "HEARTH_LOCATION", .type = O::word, .trusted_only = true,
@@ -167,6 +164,11 @@ constexpr O kOptions[] = {
      .meaning = "What HEARTH_TOUCH_ANNOUNCED, and MaMI's migrate on next touch, stand for. announced: the runtime moves what a "
                 "thread will touch, before it does. kernel: automatic balancing does, where that is on. trap: the first touch "
                 "of closed pages does; system calls that are given such memory fail."},
+    {.id = Id::hearth_thread_budget, .name = "HEARTH_THREAD_BUDGET", .type = O::text, .trusted_only = true, .fallback = "off",
+     .legal = "off, cpus, or 1 to 4096, optionally followed by ,name= and up to 32 letters, digits, '.', '_' or '-'",
+     .meaning = "How many threads all processes of the user that name the same budget have in parallel regions, together. A region "
+                "takes what is free, at least its primary thread, and gives it back at its end; when several processes want "
+                "more than there is, each gets an equal part. cpus: as many as the process may use CPUs."},
     {.id = Id::hearth_verify_file, .name = "HEARTH_VERIFY_FILE", .type = O::text, .trusted_only = true,
      .fallback = "none", .legal = "a path that can be appended to",
      .meaning = "At exit, append one line of JSON to this file: how many regions and tasks Hearth served, and which "
@@ -194,8 +196,7 @@ constexpr O kOptions[] = {
     {.id = Id::omp_display_affinity, .name = "OMP_DISPLAY_AFFINITY", .aliases = "OMP_DISPLAY_AFFINITY_ALL",
      .type = O::boolean, .fallback = "false", .legal = kBoolean,
      .meaning = "Print where each thread of a team may run, when the team is first made or changes."},
-    {.id = Id::omp_display_env, .name = "OMP_DISPLAY_ENV", .type = O::word, .fallback = "false",
-     .legal = "true, false or verbose",
+    {.id = Id::omp_display_env, .name = "OMP_DISPLAY_ENV", .type = O::word, .fallback = "false", .legal = "true, false or verbose",
      .meaning = "Print the values of all ICVs on stderr when the program starts; verbose adds Hearth's own options and "
                 "those of other runtimes."},
     {.id = Id::omp_dynamic, .name = "OMP_DYNAMIC", .aliases = "OMP_DYNAMIC_ALL", .type = O::boolean,
@@ -226,8 +227,7 @@ constexpr O kOptions[] = {
      .fallback = "false, or true when places are given",
      .legal = "true, false, or a list of up to 16 of primary (master), close, spread, one per nesting level",
      .meaning = "Whether threads are bound to places, and how a team is spread over them."},
-    {.id = Id::omp_schedule, .name = "OMP_SCHEDULE", .aliases = "OMP_SCHEDULE_ALL", .type = O::text,
-     .fallback = "static",
+    {.id = Id::omp_schedule, .name = "OMP_SCHEDULE", .aliases = "OMP_SCHEDULE_ALL", .type = O::text, .fallback = "static",
      .legal = "[monotonic:|nonmonotonic:]static, dynamic, guided, auto, trapezoidal or static_steal, optionally "
               "followed by a comma and a chunk size from 1 to 2147483647",
      .meaning = "The schedule of loops that say schedule(runtime)."},

@@ -9,6 +9,7 @@
 #include "runtime/state/thread_table.h"
 #include "runtime/sync/lock.h"
 #include "runtime/sync/wait.h"
+#include "runtime/team/budget.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/pool.h"
 #include "runtime/tools/explain.h"
@@ -26,6 +27,7 @@ void lose_workers(Team* team) {
   team->placement = {};
   forget_seats_of(team);
   team->reserved = 0;
+  team->budget = 0;
   team->group_reserved.store(0, std::memory_order_relaxed);
   team->dismissed.store(0, std::memory_order_relaxed);
   team->migration.reset_after_fork();
@@ -51,6 +53,7 @@ void lose_workers(Team* team) {
 void in_fork_child() {
   forget_pool();
   forget_seats();
+  budget::forget_after_fork();
   reset_thread_table();
   free_deep_nests_after_fork();
   live_page::publish_after_fork(tls_thread);  // what the parent served, it reports itself

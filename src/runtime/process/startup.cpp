@@ -34,6 +34,7 @@
 #include "runtime/state/thread.h"
 #include "runtime/sync/wait.h"
 #include "runtime/task/wait.h"
+#include "runtime/team/budget.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/initial_task.h"
 #include "runtime/state/thread_table.h"
@@ -181,6 +182,7 @@ void start_runtime() {
   init_seats();
   let_teams_move();
   if (settings().num_threads_count == 0) process.initial_icvs.nthreads = contention.cpus;
+  budget::start();
   learned::start();
   learned::begin_sites();
   install_crash_handlers();
@@ -232,6 +234,7 @@ void start_tools() {
 
 [[gnu::destructor]] void at_exit() {
   if (!process.initialized.load(std::memory_order_acquire)) return;  // pairs with start_runtime()
+  budget::leave();
   check::finish();
   events::close_tool();
   decisions::finish();

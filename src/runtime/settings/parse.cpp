@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/thread_budget.h"
 #include "runtime/settings/settings.h"
 #include "runtime/settings/text_writer.h"
 #include "runtime/settings/words.h"
@@ -306,6 +307,16 @@ void read_distribute(const OptionReader& in, Settings& out) {
     complain_about(Id::hearth_distribute, given, parsed, option(Id::hearth_distribute).fallback);
 }
 
+void read_budget(const OptionReader& in, Settings& out, Keeper& keeper) {
+  const GivenValue& given = in[Id::hearth_thread_budget];
+  if (!given.given()) return;
+  const auto parsed = parse_budget(given.value);
+  if (!parsed) return complain_about(Id::hearth_thread_budget, given, parsed, option(Id::hearth_thread_budget).fallback);
+  out.budget = parsed.value;
+  out.budget.name = keeper.keep(given, parsed.value.name);
+  if (out.budget.name.empty()) out.budget = {};
+}
+
 void read_displays(const OptionReader& in, Settings& out, Keeper& keeper) {
   const GivenValue& env = in[Id::omp_display_env];
   if (env.given()) {
@@ -375,6 +386,43 @@ Parsed<Distribute> parse_distribute(std::string_view text) {
   return list.next(item) ? fail(ParseFailure::trailing, list.offset()) : result;
 }
 
+Parsed<Budget> parse_budget(std::string_view text) {
+  static constexpr std::string_view kName = "name=";
+  static constexpr std::string_view kWords[] = {"off", "cpus"};
+  Parsed<Budget> result;
+  const auto fail = [&](ParseFailure failure, std::size_t at) {
+    result.failure = failure;
+    result.at = at;
+    return result;
+  };
+  ListReader list(text);
+  std::string_view item;
+  list.next(item);
+  if (!item.empty() && (item[0] == '-' || item[0] == '+' || (item[0] >= '0' && item[0] <= '9'))) {
+    const auto number = parse_integer(item, 1, kBudgetMost);
+    if (!number) return fail(number.failure, list.offset() + number.at);
+    result.value.threads = static_cast<std::int32_t>(number.value);
+  } else {
+    const auto word = parse_word(item, kWords, std::size(kWords));
+    if (!word) return fail(word.failure, list.offset() + word.at);
+    result.value.threads = word.value == 0 ? Budget::off : Budget::cpus;
+  }
+  if (!list.next(item)) return result;
+  if (!same_word(item.substr(0, kName.size()), kName)) return fail(ParseFailure::unknown_word, list.offset());
+  const std::string_view name = item.substr(kName.size());
+  const std::size_t begin = list.offset() + kName.size();
+  if (name.empty()) return fail(ParseFailure::empty, begin);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const char lower = static_cast<char>(c | 0x20);
+    const bool legal = (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!legal) return fail(ParseFailure::unknown_word, begin + i);
+    if (i == Budget::kMostName) return fail(ParseFailure::trailing, begin + i);
+  }
+  result.value.name = name;
+  return list.next(item) ? fail(ParseFailure::trailing, list.offset()) : result;
+}
+
 Settings parse_settings(const OptionReader& in, char* storage, std::size_t storage_size) {
   Settings out;
   Keeper keeper(storage, storage_size);
@@ -399,6 +447,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.infers = read_boolean(in, Id::hearth_infer, true);
   out.live = read_boolean(in, Id::hearth_live, true);
   read_learn(in, out, keeper);
+  read_budget(in, out, keeper);
   out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
   out.explain_file = read_path(in, Id::hearth_explain, keeper);
   out.verify_file = read_path(in, Id::hearth_verify_file, keeper);

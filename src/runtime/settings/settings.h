@@ -66,6 +66,17 @@ struct Distribute {
 };
 Parsed<Distribute> parse_distribute(std::string_view text);
 
+/// HEARTH_THREAD_BUDGET: how many threads all processes have together that name it.
+struct Budget {
+  enum : std::int32_t { off = 0, cpus = -1 };
+  std::int32_t threads = off;
+  std::string_view name = kDefaultName;  // points into the text that was parsed
+
+  static constexpr std::string_view kDefaultName = "default";
+  static constexpr std::size_t kMostName = 32;
+};
+Parsed<Budget> parse_budget(std::string_view text);
+
 struct Settings {
   // Hearth's own.
   bool enabled = true;   // HEARTH=off: this library should not have been loaded; the runtime says so
@@ -87,6 +98,7 @@ struct Settings {
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
   bool infers = true;                    // HEARTH_INFER
   bool live = true;                      // HEARTH_LIVE
+  Budget budget;                         // HEARTH_THREAD_BUDGET
   bool learns = false;                   // HEARTH_LEARN
   const char* learned_file = nullptr;    // its file, or null: the one in the cache folder
   const char* decisions_file = nullptr;  // HEARTH_LOG_DECISIONS: what decisions.h writes, or null

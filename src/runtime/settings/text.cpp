@@ -120,6 +120,15 @@ bool write_hearth(TextWriter& text, const Settings& in, Id id) {
     case Id::hearth_explain: write_path(text, in.explain_file); break;
     case Id::hearth_log_decisions: write_path(text, in.decisions_file); break;
     case Id::hearth_verify_file: write_path(text, in.verify_file); break;
+    case Id::hearth_thread_budget:
+      if (in.budget.threads > 0)
+        text.add("%d", in.budget.threads);
+      else
+        text.add(in.budget.threads == Budget::cpus ? "cpus" : "off");
+      if (in.budget.threads == Budget::off || in.budget.name == Budget::kDefaultName) break;
+      text.add(",name=");
+      text.add(in.budget.name);
+      break;
     case Id::hearth_warnings: text.add(in.warnings ? "true" : "false"); break;
     default: return false;
   }

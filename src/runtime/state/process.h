@@ -30,6 +30,7 @@ struct Process {
   bool weighs_load = false;  // the policy does, see policy/task_policy.h; anybody may steal from own queues
   bool shares_own_queues = false;
   bool infers = false;  // tasks that say nothing of their data are looked at: locality/silent.h
+  bool has_budget = false;  // of threads, shared with other processes: team/budget.h
   Icvs initial_icvs;
 };
 extern Process process;

@@ -157,6 +157,9 @@ struct Team {
   // Threads beyond the primary that this region holds of its contention group's thread limit, and for a team
   // around an initial task: how many all regions of the group hold together.
   std::int32_t reserved = 0;
+  // 1 + the threads that this region holds of the budget (team/budget.h); 0: it was not asked. With or without the primary thread.
+  std::int32_t budget = 0;
+  bool budget_has_primary = false;
   std::atomic<std::int32_t> group_reserved{0};
   void* codeptr = nullptr;  // OMPT: return address of the region's entry point
   std::uint64_t ompt_parallel_data = 0;

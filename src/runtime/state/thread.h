@@ -69,6 +69,7 @@ struct alignas(kCacheLinePair) Thread {
   std::uint64_t ompt_thread_data = 0;
   void* ompt_codeptr = nullptr;          // return address into the program of the entry point we are in
   std::uint64_t ompt_next_parallel = 0;  // the data of the region that is being forked
+  bool in_budget = false;  // one of the program's, and counted in the budget for a region around
   std::int32_t ompt_state = 0;
   bool ompt_yields = false;            // in taskyield
   std::int32_t ompt_barrier_kind = 3;  // ompt_sync_region_barrier_explicit

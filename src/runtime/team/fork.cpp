@@ -22,6 +22,7 @@
 #include "runtime/sync/wait.h"
 #include "runtime/team/barrier.h"
 #include "runtime/state/fork_word.h"
+#include "runtime/team/budget.h"
 #include "runtime/team/build_team.h"
 #include "runtime/team/worker.h"
 #include "runtime/tools/events.h"
@@ -183,6 +184,8 @@ Team* begin_region(Thread* self, const Region& region) {
   const bool limited = HEARTH_UNLIKELY(self->task->icvs->thread_limit != INT32_MAX) && size > 1;
   if (limited) size = reserve(self, size);
   const std::int32_t reserved = limited ? size - 1 : 0;
+  budget::Part part;
+  if (HEARTH_UNLIKELY(process.has_budget) && size > 1) size = budget::take(self, size, part);
   Team* team = team_for(self, size);
   if (HEARTH_UNLIKELY(process.seats_teams))
     size = seat_and_staff(self, team, size);
@@ -192,6 +195,7 @@ Team* begin_region(Thread* self, const Region& region) {
     if (reserved > size - 1) give_back(self, reserved - (size - 1));
     team->reserved = size - 1;
   }
+  if (HEARTH_UNLIKELY(part.asked)) budget::note(team, part);
 
   check_before_fork(self, team, size);
   const bool resized = size != team->size;
@@ -264,6 +268,7 @@ void end_region(Thread* self) {
     give_back(self, team->reserved);
     team->reserved = 0;
   }
+  if (HEARTH_UNLIKELY(team->budget != 0)) budget::give(self, team);
   note_end(*self->live, team->parent->size);
   Member* outer = team->parent_member;
   self->member = outer;
