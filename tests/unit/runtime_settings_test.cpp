@@ -141,6 +141,28 @@ TEST(Settings, ProcBindIsOneWordOrAListOfPolicies) {
   }
 }
 
+TEST(Settings, ABudgetIsANumberOfThreadsAndAName) {
+  const auto unset = parse({});
+  EXPECT_EQ(unset->settings.budget.threads, Budget::off);
+  EXPECT_EQ(text(*unset, OptionId::hearth_thread_budget), "off");
+  const auto plain = parse({"HEARTH_THREAD_BUDGET= 8 "});
+  EXPECT_EQ(plain->settings.budget.threads, 8);
+  EXPECT_EQ(plain->settings.budget.name, Budget::kDefaultName);
+  EXPECT_EQ(text(*plain, OptionId::hearth_thread_budget), "8");
+  const auto named = parse({"HEARTH_THREAD_BUDGET=CPUs , NAME=a.B_c-1"});
+  EXPECT_EQ(named->settings.budget.threads, Budget::cpus);
+  EXPECT_EQ(text(*named, OptionId::hearth_thread_budget), "cpus,name=a.B_c-1");
+  const std::string longest(Budget::kMostName, 'n');
+  EXPECT_EQ(parse({("HEARTH_THREAD_BUDGET=1,name=" + longest).c_str()})->settings.budget.name, longest);
+  for (const std::string& bad : {std::string("0"), std::string("-1"), std::string("4097"), std::string("all"), std::string(""),
+                                 std::string("4,name="), std::string("4,name=../x"), std::string("4,min=4"),
+                                 std::string("4,name=x,y"), "4,name=" + longest + "n"}) {
+    const auto result = parse({("HEARTH_THREAD_BUDGET=" + bad).c_str()});
+    EXPECT_EQ(result->settings.budget.threads, Budget::off) << bad;
+    EXPECT_NE(result->messages.find("legal: off, cpus, or 1 to 4096"), std::string::npos) << bad << ": " << result->messages;
+  }
+}
+
 TEST(Settings, DistributeIsADistributionAndALeastSize) {
   using placement::Kind;
   const auto unset = parse({});
