@@ -29,9 +29,9 @@ struct WaitWord {
 };
 constexpr std::array kWaitWords{
     WaitWord{"barrier", "at the barrier"},
-    WaitWord{"implicit-barrier", "at the end of the construct"},
+    WaitWord{"implicit-barrier", "at the barrier that ends the construct"},
     WaitWord{"runtime-barrier", "at a barrier of the runtime"},
-    WaitWord{"loop-end", "at the end of the construct"},
+    WaitWord{"loop-end", "at the barrier that ends the loop, sections or single"},
     WaitWord{"region-end", "at the end of the parallel region"},
     WaitWord{"league-end", "at the end of the teams region"},
     WaitWord{"taskwait", "in the taskwait"},
@@ -90,7 +90,7 @@ void add_creating(const Run& run, const Figures& figures, std::vector<Cost>& cos
     if (construct.creation == 0 || construct.tasks == 0) continue;
     costs.push_back(
         {fmt::format("Creating the tasks of {}", name_of(run, construct).name),
-         fmt::format("{}, {} each; such a task works for {}.", counted(construct.tasks, "task"),
+         fmt::format("{}, {} each for the runtime; such a task works for {}.", counted(construct.tasks, "task"),
                      time_text(construct.creation / construct.tasks), time_text(construct.work / construct.tasks)),
          figures.share(construct.creation), "constructs"});
   }
@@ -105,9 +105,20 @@ void add_outside(const Figures& figures, std::vector<Cost>& costs) {
        figures.share(figures.time.outside), "threads"});
 }
 
+double part_of_length(const Figures& figures, const ConstructFigures& construct) {
+  return figures.length() > 0 ? static_cast<double>(construct.work) / static_cast<double>(figures.length()) : 0;
+}
+
 void fill_with_work(const Run& run, const Figures& figures, std::vector<Cost>& costs) {
   for (const ConstructFigures& construct : figures.constructs) {
     if (costs.size() >= kMostCosts || figures.share(construct.work) < kMatters) return;
+    if (name_of(run, construct).kind == "initial") {
+      costs.push_back({fmt::format("{} (work)", work_words(name_of(run, construct))),
+                       fmt::format("One thread of {} works for {}, which is {} of the length of the run.", figures.threads.size(),
+                                   time_text(construct.work), share_text(part_of_length(figures, construct))),
+                       figures.share(construct.work), "constructs"});
+      continue;
+    }
     costs.push_back(
         {fmt::format("{} (work)", work_words(name_of(run, construct))),
          fmt::format("{} on {}; the busiest thread has {} times the mean.", counted(construct.tasks, "task"),
@@ -134,7 +145,8 @@ void advise_grain(const Run& run, const Figures& figures, std::vector<Change>& c
             ? std::string()
             : fmt::format(", and the {} that other threads wait meanwhile", share_text(figures.share(construct.making.waited)));
     changes.push_back(
-        {fmt::format("Its {} are too small: {} of work in each, and {} to make it. Let a task do more.",
+        {fmt::format("Its {} are too small: {} of work in each, and {} to make it (the runtime's part and the program's steps "
+                     "in between). Let a task do more.",
                      counted(construct.tasks, "task"), time_text(work),
                      time_text(std::max(by_runtime, construct.making.each()))),
          where_of(name), "larger blocks; a final(...) clause where a task recurses; taskloop grainsize(...)",
@@ -193,13 +205,38 @@ void advise_creator(const Run& run, const Figures& figures, std::vector<Change>&
   }
 }
 
+/// Threads idle, and tasks are there that nobody takes.
+void advise_idle_ready(const Run& run, const Figures& figures, std::vector<Change>& changes) {
+  const auto& constructs = figures.idle_ready.constructs;
+  const auto most = std::max_element(constructs.begin(), constructs.end(),
+                                     [](const auto& a, const auto& b) { return a.time < b.time; });
+  const double share = figures.share(static_cast<std::int64_t>(figures.idle_ready.time));
+  if (most == constructs.end() || share < kWorthWhile) return;
+  constexpr double kShort = 10'000;  // ns: handing such a task over takes much of its time
+  const auto which = static_cast<std::int32_t>(most - constructs.begin());
+  const auto construct = std::find_if(figures.constructs.begin(), figures.constructs.end(),
+                                      [&](const ConstructFigures& c) { return c.construct == which; });
+  const bool is_short = construct != figures.constructs.end() &&
+                        static_cast<double>(construct->work) / static_cast<double>(construct->tasks) < kShort;
+  const bool waits_for_place = most->dealt > most->time / 2;
+  changes.push_back(
+      {fmt::format("Threads idle while its tasks are ready: each of {} is passed over for {} on the average{}.", count_text(most->tasks),
+                   time_text(static_cast<std::int64_t>(most->passed_over / static_cast<double>(most->tasks))),
+                   waits_for_place ? ", since it waits for the threads of the location where its data lies" : ""),
+       where_of(run.constructs[static_cast<std::size_t>(which)]),
+       waits_for_place ? "a distribution that spreads the data over all locations; HEARTH_POLICY=adaptive takes such tasks away"
+       : is_short      ? "larger tasks, since finding one takes its time"
+                       : "OMP_WAIT_POLICY=active, so that no thread has to be woken; untied tasks, which any thread may go on with",
+       fmt::format("It concerns {} of thread time.", share_text(share)), share});
+}
+
 void advise_serial(const Run& run, const Figures& figures, std::vector<Change>& changes) {
   for (const ConstructFigures& construct : figures.constructs) {
     if (name_of(run, construct).kind != "initial" || figures.length() == 0) continue;
-    const double part = static_cast<double>(construct.work) / static_cast<double>(figures.length());
+    const double part = part_of_length(figures, construct);
     if (part < kFineGrain || figures.threads.size() < 2 || figures.share(figures.time.outside) < kWorthWhile) continue;
     changes.push_back(
-        {fmt::format("The initial thread works alone for {} ({} of the run): run more of that in parallel.",
+        {fmt::format("The initial thread works alone for {}, {} of the length of the run: run more of that in parallel.",
                      time_text(construct.work), share_text(part)),
          "", "parallel for, sections or tasks",
          fmt::format("It concerns the {} of thread time that is outside of regions.",
@@ -350,6 +387,7 @@ std::vector<Change> changes_of(const Run& run, const Figures& figures, const Loc
   advise_grain(run, figures, changes);
   advise_creator(run, figures, changes);
   advise_waits(run, figures, changes);
+  advise_idle_ready(run, figures, changes);
   advise_serial(run, figures, changes);
   advise_footprints(run, figures, changes);
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.share > b.share; });

@@ -109,7 +109,14 @@ void put_waits(JsonText& to, const Run& run, const Figures& figures) {
         .member("longest_ns", w.longest)
         .close_object();
   }
-  to.close_array().key("loops").open_array();
+  to.close_array().key("idle_ready").open_object().member("ns", figures.idle_ready.time).key("constructs").open_array();
+  for (std::size_t c = 0; c < figures.idle_ready.constructs.size(); ++c) {
+    const IdleReady::OfConstruct& of = figures.idle_ready.constructs[c];
+    if (of.tasks == 0) continue;
+    to.open_object().member("id", static_cast<std::int64_t>(c)).member("ns", of.time).member("dealt_ns", of.dealt);
+    to.member("tasks", of.tasks).member("passed_over_ns", of.passed_over).close_object();
+  }
+  to.close_array().close_object().key("loops").open_array();
   for (const LoopFigures& l : figures.loops)
     to.open_object()
         .member("kind", l.kind)
@@ -189,6 +196,10 @@ void put_memory(JsonText& to, const Run& run, const Locality& locality, const Ad
         .member("stayed", c.stayed)
         .member("dealt", c.dealt)
         .member("elsewhere", c.elsewhere)
+        .member("near_tasks", c.near.tasks)
+        .member("near_work_ns", c.near.work)
+        .member("far_tasks", c.far.tasks)
+        .member("far_work_ns", c.far.work)
         .close_object();
   to.close_array().key("whys").open_array();
   for (std::size_t i = 0; i < locality.whys.size(); ++i)

@@ -222,6 +222,7 @@ Figures figures_of(const Run& run) {
   add_waits(run, out);
   add_loops(run, out);
   add_parallelism(run, out);
+  out.idle_ready = idle_ready_of(run);
   const std::vector<Making> made = making_of(run);
   for (std::size_t i = 0; i < made.size(); ++i) out.constructs[i].making = made[i];
   std::erase_if(out.constructs, [](const ConstructFigures& c) { return c.tasks == 0; });

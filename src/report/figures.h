@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "report/idle_ready.h"
 #include "report/making.h"
 #include "report/run.h"
 
@@ -62,6 +63,7 @@ struct Figures {
   std::vector<WaitFigures> waits;            // by idle time, most first
   std::vector<LoopFigures> loops;            // by time, most first
   Parallelism parallelism;
+  IdleReady idle_ready;
 
   std::int64_t length() const { return end - begin; }
   std::int64_t thread_time() const { return length() * static_cast<std::int64_t>(threads.size()); }

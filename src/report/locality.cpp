@@ -16,6 +16,15 @@ std::string reason(const Run& run) {
   return "where the memory lay that tasks declare is not known";
 }
 
+void add_by_distance(const TaskBytes& bytes, std::int64_t work, ConstructLocality& to) {
+  constexpr double kFew = 0.1;
+  const auto known = static_cast<double>(bytes.all - bytes.unknown);
+  if (known <= 0 || known < (1 - kFew) * static_cast<double>(bytes.all)) return;
+  const double remote = static_cast<double>(bytes.remote) / known;
+  if (remote <= kFew) to.near.add(work);
+  if (remote >= 1 - kFew) to.far.add(work);
+}
+
 }  // namespace
 
 std::string why_text(const std::string& word) {
@@ -39,6 +48,7 @@ Locality locality_of(const Run& run) {
       to.remote += static_cast<double>(bytes.remote);
       to.unknown += static_cast<double>(bytes.unknown);
       to.weighted += bytes.weighted;
+      add_by_distance(bytes, run.tasks[id].work, to);
     }
     if (places.decisions.empty() || !places.decisions[id].made) continue;
     const Decision& decision = places.decisions[id];

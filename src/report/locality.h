@@ -11,11 +11,17 @@
 
 namespace hearth::report {
 
+struct TasksAndWork {
+  std::int64_t tasks = 0, work = 0;
+  void add(std::int64_t one) { ++tasks, work += one; }
+};
+
 struct ConstructLocality {
   std::int32_t construct = 0;
   double all = 0, remote = 0, unknown = 0, weighted = 0;  // bytes; weighted: known bytes x distance
   std::int64_t decided = 0, stayed = 0, dealt = 0;  // dealt: to another location than that of the thread that asked
   std::int64_t elsewhere = 0;                       // ran at another location than was chosen: stolen
+  TasksAndWork near, far;                           // tasks whose bytes were nearly all local, and nearly all remote
 };
 
 struct Locality {

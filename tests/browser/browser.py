@@ -49,14 +49,14 @@ def open_browser(width=1280, height=900):
     return driver
 
 
-def emulate(driver, scheme="light", media="", width=None):
+def emulate(driver, scheme="light", media="", width=None, height=900):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
                            {"media": media, "features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    if width is None:
+    if width is None and height == 900:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     else:
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                               {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+                               {"width": width or 1280, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
 
 def requests_of(driver):

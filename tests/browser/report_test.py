@@ -178,6 +178,34 @@ class Use(unittest.TestCase):
         self.assertIsNone(self.settled()["chosen"])
         self.assertEqual(text("#chosen"), "")
 
+    def test_the_tooltip_is_never_over_the_row_it_tells_of(self):
+        for height in (900, 260):  # with room below the row, and without
+            emulate(DRIVER, height=height)
+            DRIVER.execute_script("document.querySelector('#canvas').scrollIntoView({block: 'end'})")
+            tip, row = DRIVER.execute_script("""
+                const t = hearth.timeline, box = t.canvas.getBoundingClientRect(), pieces = t.threads[0];
+                t.show(0, t.view.to);
+                let i = 0;
+                while (pieces.end[i] - pieces.begin[i] < (t.view.to - t.view.from) / 200) ++i;
+                const x = box.left + t.x((pieces.begin[i] + pieces.end[i]) / 2), y = box.top + t.y(0) + t.rowHeight / 2;
+                t.canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: x, clientY: y, bubbles: true}));
+                const tip = document.querySelector('#tip').getBoundingClientRect();
+                return [[tip.top, tip.bottom], [box.top + t.y(0), box.top + t.y(1)]];""")
+            self.assertGreater(tip[1] - tip[0], 20)
+            self.assertTrue(tip[0] >= row[1] or tip[1] <= row[0], (height, tip, row))
+        DRIVER.execute_script("hearth.timeline.canvas.dispatchEvent(new PointerEvent('pointerleave')); scrollTo(0, 0)")
+        emulate(DRIVER)
+
+    def test_the_curves_show_the_time_that_the_timeline_shows(self):
+        box = "return document.querySelector('#parallelism svg svg').viewBox.baseVal"
+        parts = len(DRIVER.execute_script("return hearth.data.parallelism.running"))
+        self.assertEqual(DRIVER.execute_script(box + ".width"), parts)
+        first, width = DRIVER.execute_script("const t = hearth.timeline; t.show(LENGTH / 4, LENGTH / 2); t.draw(); "
+                                             f"const box = (() => {{ {box} }})(); return [box.x, box.width]")
+        self.assertAlmostEqual(first, parts / 4, delta=1)
+        self.assertAlmostEqual(width, parts / 4, delta=1)
+        DRIVER.execute_script("hearth.timeline.show(0, LENGTH)")
+
     def test_everything_is_reached_by_tab(self):
         reached = set()
         body = DRIVER.find_element(By.TAG_NAME, "body")
@@ -305,7 +333,21 @@ class Places(unittest.TestCase):
     def test_the_matrix_and_the_decisions(self):
         rows = cells("#locality-table")
         self.assertEqual([row[0] for row in rows[:4]], [f"ran at {n}" for n in range(4)])
+        self.assertTrue(all("distance" in cell for n in range(4) for cell in rows[n][1:5]), rows)
         self.assertEqual(len(cells("#decisions-table > div:last-child")), 2)
+
+    def test_what_near_and_far_tasks_took(self):
+        known = "SELECT t.code, t.work_ns, sum(iif(b.memory = t.location, 0, b.read + b.written)) * 1.0 / sum(b.read + b.written) AS far " \
+                "FROM task_bytes b JOIN task t ON t.id = b.task WHERE b.memory >= 0 GROUP BY b.task"
+        wanted = {}
+        for column, condition in ((5, "far <= 0.1"), (6, "far >= 0.9")):
+            for code, tasks, mean in self.file.execute(f"SELECT code, count(*), avg(work_ns) FROM ({known}) WHERE {condition} GROUP BY 1"):
+                if tasks >= 20:
+                    wanted.setdefault(column, []).append(f"{time_text(mean)} ({tasks})")
+        self.assertTrue(wanted)
+        rows = cells("#locality-table > div:last-child")
+        for column in (5, 6):
+            self.assertEqual(sorted(row[column] for row in rows if row[column] != "–"), sorted(wanted.get(column, [])))
         self.assertEqual(complaints(), [])
 
 

@@ -168,7 +168,8 @@ TEST(ReportFigures, TasksThatAreTooSmallAreNamedAlsoWhereTheRuntimeHasNoPartInIt
   EXPECT_EQ(tasks->making.waited, 9000 * 9500 / 10'000);
   ASSERT_GE(subject.screen.changes.size(), 2u);
   EXPECT_EQ(subject.screen.changes[0].what,
-            "Its 20 tasks are too small: 100 ns of work in each, and 450 ns to make it. Let a task do more.");
+            "Its 20 tasks are too small: 100 ns of work in each, and 450 ns to make it (the runtime's part and the "
+            "program's steps in between). Let a task do more.");
   EXPECT_EQ(subject.screen.changes[0].where, "app.c:7");
   EXPECT_EQ(subject.screen.changes[0].gain,
             "It concerns the 45 % of thread time that making them takes, and the 43 % that other threads wait meanwhile.");
@@ -181,6 +182,43 @@ TEST(ReportFigures, TasksThatKeepTheOthersAtWorkAreNotTooSmall) {
   const Recording recording(one_maker(480));
   for (const Change& change : recording.subject().screen.changes)
     EXPECT_EQ(change.what.find("tasks"), std::string::npos) << change.what;
+}
+
+TEST(ReportFigures, IdleThreadsBesideReadyTasksAreCountedOnceForEachTaskThatTheyCouldRun) {
+  // From 60 to 80 thread 0 idles in its taskwait. Made ready, a third task waits from 62 to 72, and from 66 to 70 a fourth
+  // one, which one idle thread could not run as well.
+  const Recording recording(std::string(kTwoThreads) +
+      "INSERT INTO task(id,key,process,parent,kind,code,creator,created_ns,creation_ns,thread,cpu,begin_ns,end_ns,work_ns,wait_ns,"
+      "create_ns) VALUES(3,4,0,0,'explicit',0,0,62,1,1,1,72,76,4,0,0),(4,5,0,0,'explicit',1,0,66,1,1,1,70,72,2,0,0);"
+      "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(4,1,1,70,72),(3,1,1,72,76);");
+  const Subject subject = recording.subject();
+  const IdleReady& idle = subject.figures.idle_ready;
+  EXPECT_DOUBLE_EQ(idle.time, 10);
+  const auto of = [&](const char* name) {
+    for (std::size_t c = 0; c < subject.run.constructs.size(); ++c)
+      if (subject.run.constructs[c].name == name) return idle.constructs[c];
+    return IdleReady::OfConstruct();
+  };
+  EXPECT_DOUBLE_EQ(of("app.c:7").time, 8);
+  EXPECT_DOUBLE_EQ(of("app.c:9").time, 2);
+  EXPECT_EQ(of("app.c:7").tasks, 1);
+  EXPECT_DOUBLE_EQ(of("app.c:7").passed_over, 10);
+  // 5 % of 200 ns.
+  const auto& changes = subject.screen.changes;
+  EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.what == "Threads idle while its tasks are ready: each of 1 is passed over for 10 ns on the average." &&
+           change.where == "app.c:7" && change.gain == "It concerns 5.0 % of thread time.";
+  }));
+}
+
+TEST(ReportFigures, WhoWaitsForALockIsNotIdle) {
+  std::string rows = kTwoThreads;
+  rows.replace(rows.find("'taskwait'"), 10, "'critical'");
+  const Recording recording(rows +
+      "INSERT INTO task(id,key,process,parent,kind,code,creator,created_ns,creation_ns,thread,cpu,begin_ns,end_ns,work_ns,wait_ns,"
+      "create_ns) VALUES(3,4,0,0,'explicit',0,0,62,1,1,1,72,76,4,0,0);"
+      "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(3,1,1,72,76);");
+  EXPECT_DOUBLE_EQ(recording.subject().figures.idle_ready.time, 0);
 }
 
 /// Two nodes; the tasks ran at 1, and what they use lies where `rows` of task_bytes say.

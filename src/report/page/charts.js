@@ -1,25 +1,42 @@
 'use strict';
-// Parallelism over time, as two curves with one time axis.
+// Parallelism over time, as two curves with one time axis: that of the timeline, which they follow.
 
 const CHART = {width: 1000, height: 110, left: 52, bottom: 20, top: 8};
 
 function chart(values, most, area, name) {
   const {width, height, left, bottom, top} = CHART, plot = height - bottom - top;
-  const x = i => left + i / values.length * (width - left), y = v => top + (1 - Math.min(v, most) / most) * plot;
+  const y = v => top + (1 - Math.min(v, most) / most) * plot;
   const svg = svgElement('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': name});
   const ticks = most <= 2 ? [0, 1, most] : [0, Math.round(most / 2), Math.round(most)];
   for (const tick of [...new Set(ticks)]) {
     svg.append(svgElement('line', {x1: left, x2: width, y1: y(tick), y2: y(tick), class: 'axis-line'}));
     svg.append(svgElement('text', {x: left - 6, y: y(tick) + 4, class: 'axis', 'text-anchor': 'end'}, countText(tick)));
   }
-  let path = `M${left},${y(0)}`;
-  values.forEach((v, i) => { path += `L${x(i).toFixed(1)},${y(v).toFixed(1)}L${x(i + 1).toFixed(1)},${y(v).toFixed(1)}`; });
-  path += `L${width},${y(0)}`;
-  svg.append(svgElement('path', {d: path, class: area}));
-  const step = niceStep(LENGTH, 8);
-  for (let t = 0; t <= LENGTH; t += step)
-    if (t / LENGTH < 0.96) svg.append(svgElement('text', {x: left + t / LENGTH * (width - left), y: height - 5, class: 'axis'}, axisText(t, step)));
+  let path = `M0,${y(0)}`;
+  values.forEach((v, i) => { path += `L${i},${y(v).toFixed(1)}L${i + 1},${y(v).toFixed(1)}`; });
+  path += `L${values.length},${y(0)}`;
+  const curve = svgElement('svg', {x: left, y: 0, width: width - left, height, preserveAspectRatio: 'none'});
+  curve.append(svgElement('path', {d: path, class: area}));
+  const axis = svgElement('g', {});
+  svg.append(curve, axis);
+  FOLLOWERS.push(({from, to}) => {
+    const parts = values.length / LENGTH, step = niceStep(to - from, 8);
+    curve.setAttribute('viewBox', `${from * parts} 0 ${(to - from) * parts} ${height}`);
+    axis.replaceChildren();
+    for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+      const part = (t - from) / (to - from);
+      if (part < 0.96) axis.append(svgElement('text', {x: left + part * (width - left), y: height - 5, class: 'axis'}, axisText(t, step)));
+    }
+  });
+  FOLLOWERS[FOLLOWERS.length - 1]({from: 0, to: LENGTH});
   return svg;
+}
+const FOLLOWERS = [];  // what shows the time that the timeline shows
+let followed = null;
+function followTimeline(view) {
+  if (view === followed) return;
+  followed = view;
+  for (const follow of FOLLOWERS) follow(view);
 }
 
 function fillParallelism() {

@@ -89,8 +89,8 @@ function listen(timeline, modeList) {
     if (!found) return;
     const [first, ...rest] = taskFacts(timeline, found);
     tip.replaceChildren(element('b', {}, first[1]), ...rest.map(([word, text]) => element('div', {}, word + ': ' + text)));
-    tip.style.left = Math.max(0, Math.min(x + 14, timeline.width - tip.offsetWidth - 8)) + 'px';
-    tip.style.top = (y + 18 + tip.offsetHeight > timeline.height ? Math.max(0, y - tip.offsetHeight - 10) : y + 18) + 'px';
+    tip.style.left = Math.max(0, Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 16)) + 'px';
+    tip.style.top = tipTop(timeline, found.thread, tip.offsetHeight) + 'px';
   });
   canvas.addEventListener('pointerup', event => {
     const clicked = drag && !drag.moved;
@@ -98,6 +98,7 @@ function listen(timeline, modeList) {
     if (clicked) choose(timeline.pieceAt(...place(event)));
   });
   canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
+  window.addEventListener('scroll', () => { tip.hidden = true; }, {capture: true, passive: true});
   canvas.addEventListener('dblclick', event => timeline.zoom(4, timeline.time(place(event)[0])));
   canvas.addEventListener('wheel', event => {
     if (!event.ctrlKey && !event.metaKey) return;
@@ -126,6 +127,13 @@ function listen(timeline, modeList) {
   byId('search-form').addEventListener('submit', event => { event.preventDefault(); search(timeline, choose); });
   byId('search').addEventListener('change', () => search(timeline, choose));
   listenToColours(timeline, modeList);
+}
+
+/** Below the row that is pointed at or, where the window ends, above it; never over it. */
+function tipTop(timeline, row, height) {
+  const top = timeline.canvas.getBoundingClientRect().top;
+  const below = top + timeline.y(row + 1) + 6, above = top + timeline.y(row) - height - 6;
+  return below + height > window.innerHeight && above >= 0 ? above : below;
 }
 
 function search(timeline, choose) {
@@ -183,6 +191,7 @@ async function start() {
   fillComparison();
   fillFirstScreen();
   const timeline = new Timeline(byId('canvas'));
+  timeline.onChange = () => followTimeline(timeline.view);
   timeline.setOverview(await loadOverview());
   fillConstructs();
   fillWaiting();

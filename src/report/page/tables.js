@@ -36,7 +36,7 @@ function makeTable(caption, columns, rows, sortBy) {
     more.textContent = all ? 'Show the first ' + ROWS_AT_FIRST : 'Show all ' + countText(rows.length);
   }
   fill();
-  const table = element('table', {}, element('caption', {}, caption), element('thead', {}, element('tr', {}, heads)), body);
+  const table = element('table', {}, element('caption', {}, element('span', {}, caption)), element('thead', {}, element('tr', {}, heads)), body);
   const scroll = element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption}, table);
   return element('div', {}, scroll, rows.length > ROWS_AT_FIRST ? more : null);
 }
@@ -68,7 +68,7 @@ function fillConstructs() {
     {label: 'Share', number: true, value: c => c.work_ns, show: c => shareText(c.work_ns / (total || 1)), hint: 'of thread time'},
     {label: 'A task', number: true, value: c => mean(c.work_ns, c.tasks), show: c => timeText(mean(c.work_ns, c.tasks)), hint: 'work, on the average'},
     {label: 'Longest', number: true, value: c => c.most_ns, show: c => timeText(c.most_ns)},
-    {label: 'To create', number: true, value: c => mean(c.creation_ns, c.tasks), show: c => c.creation_ns ? timeText(mean(c.creation_ns, c.tasks)) : '–', hint: 'what making a task costs its creator, on the average'},
+    {label: 'To create', number: true, value: c => mean(c.creation_ns, c.tasks), show: c => c.creation_ns ? timeText(mean(c.creation_ns, c.tasks)) : '–', hint: 'the runtime’s part of making a task, on the average'},
     {label: 'Delay', number: true, value: c => mean(c.delay_ns, c.delays), show: c => c.delays ? timeText(mean(c.delay_ns, c.delays)) : '–', hint: 'from ready to begin, on the average'},
     {label: 'Imbalance', number: true, value: c => c.imbalance, show: c => c.kind === 'initial' ? '–' : threeDigits(c.imbalance), hint: 'time of its busiest thread / mean of all threads'},
     {label: 'Declares', number: true, value: c => c.declared_bytes, show: c => c.declared_bytes ? bytesText(mean(c.declared_bytes, c.tasks)) : '–', hint: 'bytes of a task’s footprint, on the average'},
@@ -78,7 +78,7 @@ function fillConstructs() {
 function fillWaiting() {
   const rows = REPORT.waits;
   byId('waiting-sentence').textContent = rows.length === 0 ? 'No task has waited.' :
-    'Threads ran nothing for ' + timeText(RUN.waiting_ns) + ', ' + shareText(shareOfTime(RUN.waiting_ns)) + ' of thread time, while a task of theirs waited.';
+    'Threads ran nothing for ' + timeText(RUN.waiting_ns) + ', ' + shareText(shareOfTime(RUN.waiting_ns)) + ' of thread time, while a task of theirs waited.' + idleReadyText();
   if (rows.length > 0) {
     byId('waiting-table').append(makeTable('Where tasks wait. Idle: the thread had no other task to run.', [
       {label: 'Waiting', value: w => w.words},
@@ -97,6 +97,15 @@ function fillWaiting() {
       {label: 'Imbalance', number: true, value: l => l.imbalance, show: l => l.kind.startsWith('single') ? '–' : threeDigits(l.imbalance), hint: 'most of a thread / mean'},
     ], REPORT.loops, 2));
   }
+}
+
+/** Threads that idled beside ready tasks, and why these were not taken. */
+function idleReadyText() {
+  const all = REPORT.idle_ready, most = all.constructs.reduce((a, b) => b.ns > a.ns ? b : a, {ns: 0});
+  if (shareOfTime(all.ns) < 0.001) return REPORT.waits.length > 0 && RUN.explicit_tasks > 0 ? ' Meanwhile hardly any task was ready that they could have taken.' : '';
+  const why = most.dealt_ns > most.ns / 2 ? 'most of them dealt to the location of their data, whose threads were busy' : 'until an idle thread had found them';
+  return ' For ' + timeText(all.ns) + ', ' + shareText(shareOfTime(all.ns)) + ' of thread time, idle threads could have run tasks that were ready: above all those of ' +
+    constructLabel(CONSTRUCTS.get(most.id)) + ' (' + shareText(most.ns / all.ns) + '), which were passed over for ' + timeText(most.passed_over_ns / most.tasks) + ' on the average, ' + why + '.';
 }
 
 function fillThreads() {
@@ -129,14 +138,14 @@ function fillLocality() {
   const names = [...Array(l.locations).keys()], most = Math.max(1, ...l.matrix);
   const cell = (run, data) => {
     const at = run * l.locations + data, part = l.matrix[at] / most;
-    const td = element('td', {title: l.distance[at] > 0 ? 'distance ' + l.distance[at] : null}, l.matrix[at] > 0 ? bytesText(l.matrix[at]) : '–');
+    const td = element('td', {}, l.matrix[at] > 0 ? bytesText(l.matrix[at]) : '–', l.distance[at] > 0 ? element('span', {class: 'distance'}, 'distance ' + l.distance[at]) : null);
     td.style.background = 'color-mix(in srgb, var(' + (run === data ? '--work' : '--remote') + ') ' + Math.round(40 * part) + '%, var(--ground))';
     return td;
   };
   const rowSum = run => names.reduce((sum, data) => sum + l.matrix[run * l.locations + data], 0);
   const remote = run => rowSum(run) > 0 ? 1 - l.matrix[run * l.locations + run] / rowSum(run) : 0;
   byId('locality-table').append(element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Locality matrix'}, element('table', {class: 'matrix'},
-    element('caption', {}, 'Bytes that tasks declare: where the task ran (rows), where the data lay (columns). On the diagonal both are the same.'),
+    element('caption', {}, element('span', {}, 'Bytes that tasks declare: where the task ran (rows), where the data lay (columns). On the diagonal both are the same. Distance 10 is local.')),
     element('thead', {}, element('tr', {}, element('td', {}, ''), names.map(n => element('th', {scope: 'col', class: 'number'}, 'data at ' + n)), element('th', {scope: 'col', class: 'number'}, 'remote'))),
     element('tbody', {}, names.map(run => element('tr', {}, element('th', {scope: 'row'}, 'ran at ' + run), names.map(data => cell(run, data)), element('td', {}, shareText(remote(run)))))))));
   const rows = l.constructs.filter(c => c.bytes > 0 && CONSTRUCTS.has(c.id));
@@ -146,8 +155,12 @@ function fillLocality() {
     {label: 'Remote', number: true, value: c => c.remote_bytes, show: c => bytesText(c.remote_bytes)},
     {label: 'Share', number: true, value: c => remoteOf(c), show: c => shareText(remoteOf(c)), hint: 'of the bytes whose place is known'},
     {label: 'Mean distance', number: true, value: c => c.weighted / (c.bytes - c.unknown_bytes || 1), show: c => c.weighted > 0 ? threeDigits(c.weighted / (c.bytes - c.unknown_bytes)) : '–', hint: '10 is local'},
+    {label: 'A near task', number: true, value: c => c.near_tasks ? c.near_work_ns / c.near_tasks : 0, show: c => meanOf(c.near_work_ns, c.near_tasks), hint: 'mean work of tasks of whose bytes at least 90 % were local, and how many they are'},
+    {label: 'A far task', number: true, value: c => c.far_tasks ? c.far_work_ns / c.far_tasks : 0, show: c => meanOf(c.far_work_ns, c.far_tasks), hint: 'the same of tasks of whose bytes at least 90 % were remote; they may have had other work to do'},
   ], rows, 2));
 }
+/** A mean that is said only of enough tasks. */
+function meanOf(sum, tasks) { return tasks >= 20 ? timeText(sum / tasks) + ' (' + countText(tasks) + ')' : '–'; }
 function remoteOf(c) { return c.bytes > c.unknown_bytes ? c.remote_bytes / (c.bytes - c.unknown_bytes) : 0; }
 
 function fillDecisions() {
@@ -215,7 +228,7 @@ function fillComparison() {
   const ratio = (a, b) => a > 0 ? b / a : 0, ratioText = r => r > 0 ? threeDigits(r) : '–';
   byId('comparison-table').append(
     element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Both runs as a whole'}, element('table', {},
-      element('caption', {}, 'Both runs as a whole.'),
+      element('caption', {}, element('span', {}, 'Both runs as a whole.')),
       element('thead', {}, element('tr', {}, ['', 'First', 'Second'].map((t, i) => i === 0 ? element('td', {}) : element('th', {scope: 'col', class: 'number'}, t)))),
       element('tbody', {}, c.runs.map(line => element('tr', {}, element('th', {scope: 'row'}, line.what), element('td', {class: 'number'}, line.first), element('td', {class: 'number'}, line.second)))))),
     makeTable('Constructs, by how much their work differs.', [
