@@ -164,6 +164,11 @@ constexpr O kOptions[] = {
      .meaning = "What HEARTH_TOUCH_ANNOUNCED, and MaMI's migrate on next touch, stand for. announced: the runtime moves what a "
                 "thread will touch, before it does. kernel: automatic balancing does, where that is on. trap: the first touch "
                 "of closed pages does; system calls that are given such memory fail."},
+    {.id = Id::hearth_static_by_capacity, .name = "HEARTH_STATIC_BY_CAPACITY", .type = O::boolean, .trusted_only = true,
+     .fallback = "false", .legal = kBoolean,
+     .meaning = "Where cores differ (big and little, performance and efficiency) and threads are bound: a static loop without a "
+                "chunk is cut by what the threads' cores can do, and not into equal parts. It concerns clang's loops, and "
+                "schedule(runtime) or schedule(auto); gcc's programs cut schedule(static) themselves."},
     {.id = Id::hearth_thread_budget, .name = "HEARTH_THREAD_BUDGET", .type = O::text, .trusted_only = true, .fallback = "off",
      .legal = "off, cpus, or 1 to 4096, optionally followed by ,name= and up to 32 letters, digits, '.', '_' or '-'",
      .meaning = "How many threads all processes of the user that name the same budget have in parallel regions, together. A region "

@@ -20,7 +20,7 @@ enum class OptionId : std::uint8_t {
   // Hearth
   hearth, hearth_check, hearth_policy, hearth_bubbles, hearth_seats, hearth_rebalance, hearth_significance, hearth_steal_threshold, hearth_vicinity, hearth_slowdown, hearth_task_cutoff, omp_data_distribution, hearth_distribute, hearth_explain,
   hearth_huge_pages, hearth_infer, hearth_learn, hearth_live, hearth_location, hearth_log_decisions, hearth_machine,
-  hearth_next_touch, hearth_thread_budget,
+  hearth_next_touch, hearth_static_by_capacity, hearth_thread_budget,
   hearth_verify_file, hearth_warnings,
   // OpenMP 5.2, chapter 21
   omp_affinity_format, omp_allocator, omp_cancellation, omp_debug, omp_default_device, omp_display_affinity,

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "runtime/team/fork.h"
 
@@ -22,6 +24,26 @@ TEST(StaticBlocks, CoverEverythingOnceInOrder) {
         EXPECT_EQ(block.first, end);
         EXPECT_LE(block.end - block.first, trip / members + (trip % members != 0 ? 1 : 0));
         end = block.end;
+      }
+      EXPECT_EQ(end, trip);
+    }
+  }
+}
+
+TEST(StaticBlocks, OfDifferentMembersCoverEverythingOnceInProportion) {
+  const std::vector<std::vector<std::uint32_t>> teams = {{1024, 512}, {1024, 1024, 400, 400}, {1}, {1, 1'000'000, 1}, {7, 0, 5}};
+  for (const std::uint64_t trip : {0ull, 1ull, 7ull, 1000ull, 123'456'789ull, ~0ull}) {
+    for (const std::vector<std::uint32_t>& weights : teams) {
+      const std::uint32_t total = std::accumulate(weights.begin(), weights.end(), 0u);
+      std::uint64_t end = 0;
+      std::uint32_t before = 0;
+      for (const std::uint32_t weight : weights) {
+        const Block block = weighted_block(trip, before, weight, total);
+        EXPECT_EQ(block.first, end);
+        const double exact = static_cast<double>(trip) * weight / total;
+        EXPECT_NEAR(static_cast<double>(block.end - block.first), exact, 1 + exact * 1e-12);
+        end = block.end;
+        before += weight;
       }
       EXPECT_EQ(end, trip);
     }

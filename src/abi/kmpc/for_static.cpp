@@ -13,6 +13,7 @@
 #include "runtime/loop/loop.h"
 
 using hearth::rt::Block;
+using hearth::rt::own_block;
 using hearth::rt::static_block;
 using hearth::rt::Thread;
 namespace abi = hearth::abi;
@@ -87,10 +88,9 @@ bool deal_chunks(const Loop<T>& loop, Bounds<T> bounds, typename Loop<T>::S* str
   return (chunks - 1) % of == who;
 }
 
-// One block each.
+// One block for each. True: the last iteration is in it.
 template <class T>
-bool deal_block(const Loop<T>& loop, Bounds<T> bounds, std::uint64_t who, std::uint64_t of) {
-  const Block block = static_block(loop.trip, who, of);
+bool give_block(const Loop<T>& loop, Bounds<T> bounds, const Block& block) {
   bounds.set(loop, block.first, block.end);
   return block.first < block.end && block.end == loop.trip;
 }
@@ -133,6 +133,8 @@ template <class T>
     abi::tell_chunk(self, static_cast<std::uint64_t>(lower), part.trip);
 }
 
+constexpr std::int32_t kSections = 0x400, kDistributeFlag = 0x800;  // in ident_t::flags
+
 template <class T>
 [[gnu::always_inline]] inline void for_static_init(std::int32_t schedule, std::int32_t* last, T* lower,
                                                    T* upper, typename Loop<T>::S* stride,
@@ -147,8 +149,7 @@ template <class T>
   const auto of = static_cast<std::uint64_t>(distribute ? self->team->num_teams
                                                         : static_cast<std::int32_t>(self->team->size));
   if (hearth::rt::events::active()) {
-    constexpr std::int32_t kSections = 0x400, kDistributeFlag = 0x800;  // in ident_t::flags
-    abi::begin_work(self,
+      abi::begin_work(self,
                     (source_flags & kSections) != 0                       ? ompt_work_sections
                     : distribute || (source_flags & kDistributeFlag) != 0 ? ompt_work_distribute
                                                                           : ompt_work_loop_static,
@@ -171,7 +172,10 @@ template <class T>
       case abi::kStaticBalancedChunked:
         is_last = deal_rounded_block(loop, bounds, std::int64_t{chunk}, who, of);
         break;
-      default: is_last = deal_block(loop, bounds, who, of); break;
+      default:  // members may differ in their cores; teams, and sections, do not
+        is_last = give_block(loop, bounds,
+                             distribute || (source_flags & kSections) != 0 ? static_block(loop.trip, who, of)
+                                                                           : own_block(self, loop.trip));
     }
   }
   if (last != nullptr) *last = is_last;
@@ -193,8 +197,9 @@ void dist_for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T
     return;
   }
   const Bounds<T> bounds{lower, upper};
-  const bool last_team = deal_block(whole, bounds, static_cast<std::uint64_t>(self->team->team_num),
-                                    static_cast<std::uint64_t>(self->team->num_teams));
+  const bool last_team = give_block(whole, bounds,
+                                    static_block(whole.trip, static_cast<std::uint64_t>(self->team->team_num),
+                                                 static_cast<std::uint64_t>(self->team->num_teams)));
   *upper_of_team = *upper;
   const Loop<T> ours(*lower, *upper, step);
   bool is_last = false;
@@ -205,7 +210,7 @@ void dist_for_static_init(std::int32_t schedule, std::int32_t* last, T* lower, T
     *stride = whole_stride(ours);
     is_last = abi::DecodedSchedule::of(schedule).kind == abi::kStaticChunked
                   ? deal_chunks(ours, bounds, stride, std::int64_t{chunk}, who, of)
-                  : deal_block(ours, bounds, who, of);
+                  : give_block(ours, bounds, own_block(self, ours.trip));
   }
   *last = last_team && is_last;
   if (hearth::rt::events::active()) tell_part<T>(self, *lower, *upper, step);

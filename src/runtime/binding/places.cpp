@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -31,6 +32,7 @@ struct Places {
   topology::ProcBind when_true = topology::ProcBind::close;  // what OMP_PROC_BIND=true means
   bool reset = false;                                        // KMP_AFFINITY=reset
   bool pretended = false;                                    // HEARTH_MACHINE: its CPUs are not the kernel's
+  std::vector<std::uint32_t> capacity;  // of each place's cores, the mean; empty: no loop goes by it
 };
 
 // Constant after init_affinity(). Null without places.
@@ -137,6 +139,43 @@ topology::ProcBind policy_of(const Icvs& icvs, std::int32_t clause) {
   return static_cast<topology::ProcBind>(bind);
 }
 
+// What a static loop's parts go by: the mean over the place's CPUs, since its thread runs on one of them. Empty, and said
+// once, where it is not known.
+std::vector<std::uint32_t> capacities(const topology::Machine& machine, const topology::PlaceList& list) {
+  std::vector<std::uint32_t> all;
+  for (std::size_t place = 0; place < list.size(); ++place) {
+    std::uint64_t sum = 0;
+    for (const topology::CoreKind& kind : machine.kinds) {
+      const std::size_t cpus = (kind.cpus & list[place]).count();
+      if (cpus != 0 && kind.capacity == 0) {
+        warn("HEARTH_STATIC_BY_CAPACITY: how fast the cores of kind \"%s\" are is not known; static loops have equal parts.",
+             kind.name.c_str());
+        return {};
+      }
+      sum += cpus * kind.capacity;
+    }
+    all.push_back(static_cast<std::uint32_t>(sum / list[place].count()));
+  }
+  return all;
+}
+
+// Team::weights: by capacity where all members are bound, and not to cores that are alike.
+void weigh_members(Team* team, std::int32_t size) {
+  team->weights = 0;
+  if (places == nullptr || places->capacity.empty()) return;
+  std::uint32_t before = 0;
+  bool differ = false;
+  for (std::int32_t i = 0; i < size; ++i) {
+    Member& member = *team->members[i];
+    if (member.place < 0) return;
+    member.weight_before = before;
+    member.weight = places->capacity[static_cast<std::size_t>(member.place)];
+    differ = differ || member.weight != team->members[0]->weight;
+    before += member.weight;
+  }
+  if (differ) team->weights = before;
+}
+
 }  // namespace
 
 void init_affinity() {
@@ -148,6 +187,9 @@ void init_affinity() {
   // Before anybody asks for the machine.
   if (!s.machine.empty()) topology::pretend(s.machine);
   if (s.llc_locations) topology::choose_locations(topology::LocationKind::llc, placement::kMaxLocations);
+  if (s.static_by_capacity && !something_given)
+    warn("HEARTH_STATIC_BY_CAPACITY: threads are not bound (OMP_PROC_BIND, OMP_PLACES), so nobody knows which core runs which "
+         "of them; static loops have equal parts.");
   if (!something_given) return;
   auto* found = new (std::nothrow) Places;
   if (found == nullptr) return;
@@ -159,6 +201,7 @@ void init_affinity() {
     delete found;
     return;
   }
+  if (s.static_by_capacity) found->capacity = capacities(machine, found->list);
   found->text = found->list.name == "list" ? found->list.text() : found->list.name;
   places = found;
   affinity_is_active = affinity_is_active || process.initial_icvs.bind != 0;
@@ -208,6 +251,7 @@ bool place_team(Thread* self, Team* team, std::int32_t proc_bind) {
     }
     member.placing = decision;
   }
+  weigh_members(team, wanted.size);
   return true;
 }
 

@@ -244,7 +244,7 @@ void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan) {
   }
   if (is_static) {
     if (chunk == 0 || plan.kind == ScheduleKind::automatic) {
-      const Block block = static_block(trip, static_cast<std::uint64_t>(self->tid), members);
+      const Block block = own_block(self, trip);
       loop.kind = LoopKind::blocks;
       loop.chunk = 0;
       loop.next = block.first;

@@ -36,6 +36,15 @@ struct LoopPlan {
 /// What schedule(runtime) means now: run-sched-var. `monotonic` is set if the ICV says so.
 LoopPlan runtime_plan(const Thread* self);
 
+/// The calling member's iterations in a static schedule without a chunk: an equal part, or one by the capacity of its core
+/// (HEARTH_STATIC_BY_CAPACITY).
+inline Block own_block(const Thread* self, std::uint64_t trip) {
+  const Team& team = *self->team;
+  if (HEARTH_LIKELY(team.weights == 0))
+    return static_block(trip, static_cast<std::uint64_t>(self->tid), static_cast<std::uint64_t>(team.size));
+  return weighted_block(trip, self->member->weight_before, self->member->weight, team.weights);
+}
+
 void begin_loop(Thread* self, std::uint64_t trip, const LoopPlan& plan);
 /// sections: `count` chunks of one. begin_sections() when the count is told only by next_section().
 void begin_sections(Thread* self, std::uint64_t count);

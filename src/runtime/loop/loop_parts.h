@@ -18,6 +18,14 @@ inline Block static_block(std::uint64_t trip, std::uint64_t tid, std::uint64_t m
   return {first, first + small + (tid < larger ? 1 : 0)};
 }
 
+/// The same where members differ: `before` and `own` of a `total` weight, of at most 2^32. Each iteration is in exactly one
+/// block: one block's end is the next one's beginning, rounded in the same way.
+inline Block weighted_block(std::uint64_t trip, std::uint32_t before, std::uint32_t own, std::uint32_t total) {
+  __extension__ using Wide = unsigned __int128;
+  const auto part = [&](std::uint64_t weight) { return static_cast<std::uint64_t>(static_cast<Wide>(trip) * weight / total); };
+  return {part(before), part(std::uint64_t{before} + own)};
+}
+
 inline constexpr std::uint32_t kMostLoopParts = 256;
 inline constexpr std::uint32_t kNoPart = UINT32_MAX;
 

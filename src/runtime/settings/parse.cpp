@@ -447,6 +447,7 @@ Settings parse_settings(const OptionReader& in, char* storage, std::size_t stora
   out.infers = read_boolean(in, Id::hearth_infer, true);
   out.live = read_boolean(in, Id::hearth_live, true);
   read_learn(in, out, keeper);
+  out.static_by_capacity = read_boolean(in, Id::hearth_static_by_capacity, false);
   read_budget(in, out, keeper);
   out.decisions_file = read_path(in, Id::hearth_log_decisions, keeper);
   out.explain_file = read_path(in, Id::hearth_explain, keeper);

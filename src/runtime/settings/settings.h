@@ -98,6 +98,7 @@ struct Settings {
   const char* verify_file = nullptr;     // HEARTH_VERIFY_FILE: where verify_report() appends, or null
   bool infers = true;                    // HEARTH_INFER
   bool live = true;                      // HEARTH_LIVE
+  bool static_by_capacity = false;       // HEARTH_STATIC_BY_CAPACITY
   Budget budget;                         // HEARTH_THREAD_BUDGET
   bool learns = false;                   // HEARTH_LEARN
   const char* learned_file = nullptr;    // its file, or null: the one in the cache folder

@@ -120,6 +120,7 @@ bool write_hearth(TextWriter& text, const Settings& in, Id id) {
     case Id::hearth_explain: write_path(text, in.explain_file); break;
     case Id::hearth_log_decisions: write_path(text, in.decisions_file); break;
     case Id::hearth_verify_file: write_path(text, in.verify_file); break;
+    case Id::hearth_static_by_capacity: text.add(in.static_by_capacity ? "true" : "false"); break;
     case Id::hearth_thread_budget:
       if (in.budget.threads > 0)
         text.add("%d", in.budget.threads);

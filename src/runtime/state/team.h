@@ -87,6 +87,7 @@ struct alignas(kCacheLinePair) Member {
   Team* serial_child = nullptr;                   // the same for regions of one thread
   std::int32_t place = -1;                        // place number, -1: not bound
   std::int32_t place_first = 0, place_count = 0;  // place-partition-var
+  std::uint32_t weight = 0, weight_before = 0;    // its part of Team::weights, and those of the members before it
   std::uint32_t placing = 0;                      // which decision it comes from: new_placing() (binding/places.h)
   Team* team = nullptr;
   std::uint64_t seen_go = 0;  // the fork word from which a newly hired member counts
@@ -129,6 +130,7 @@ struct Team {
   alignas(kCacheLinePair) Relaxed<std::int32_t> size{1};  // threads of this region
   std::int32_t capacity = 0;                              // member slots, of which `staffed` have a thread
   std::int32_t staffed = 1;
+  std::uint32_t weights = 0;       // capacities of the members' cores, summed; 0: static loops have equal parts
   std::int32_t level = 0;          // nested parallel regions around, this one included
   std::int32_t active_level = 0;   // those with more than one thread
   std::uint32_t resync_epoch = 0;  // the last region whose members take their phase from phase_base
