@@ -89,6 +89,7 @@ def archive(folder, to):
     settle(folder)
     to.parent.mkdir(parents=True, exist_ok=True)
     listing = ["tar", "--sort=name", "--format=gnu", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{epoch()}",
+               "--mode=u+rw,go-w,a+rX",  # whoever unpacks it, and whatever the builder's umask was
                "-C", folder.parent, "-cf", "-", folder.name]
     with open(to, "wb") as out:
         tar = subprocess.Popen(listing, stdout=subprocess.PIPE)

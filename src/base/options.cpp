@@ -72,20 +72,19 @@ constexpr O kOptions[] = {
     // ---- Hearth
     {.id = Id::hearth, .name = "HEARTH", .type = O::boolean, .trusted_only = true, .fallback = "on", .legal = "on or off",
      .meaning = "With off, hearth run starts the program on the OpenMP runtime it was linked with."},
-    {.id = Id::hearth_check, .name = "HEARTH_CHECK", .type = O::text, .trusted_only = true,
-     .fallback = "none", .legal = "a folder that can be written to",
+    {.id = Id::hearth_check, .name = "HEARTH_CHECK", .type = O::text, .trusted_only = true, .fallback = "none",
+     .legal = "a folder that can be written to",
      .meaning = "Each region runs on one thread, and what each task with a footprint touches is written to a file in "
                 "this folder. Set by hearth check."},
     {.id = Id::hearth_policy, .name = "HEARTH_POLICY", .type = O::word, .trusted_only = true,
      .fallback = kPolicyNames[0], .legal = kLegalPolicies.view(), .meaning = kPolicyMeanings},
     {.id = Id::hearth_bubbles, .name = "HEARTH_BUBBLES", .type = O::word, .trusted_only = true,
      .fallback = kBubbleNames[0], .legal = kLegalBubbles.view(), .meaning = kBubbleMeanings},
-    {.id = Id::hearth_seats, .name = "HEARTH_SEATS", .type = O::word, .trusted_only = true,
-     .fallback = "llc", .legal = "node, llc or core",
+    {.id = Id::hearth_seats, .name = "HEARTH_SEATS", .type = O::word, .trusted_only = true, .fallback = "llc", .legal = "node, llc or core",
      .meaning = "The CPUs that a thread placed by HEARTH_BUBBLES may use: those of its NUMA node, of its last-level cache, "
                 "or of its core."},
-    {.id = Id::hearth_rebalance, .name = "HEARTH_REBALANCE", .type = O::boolean, .trusted_only = true,
-     .fallback = "true", .legal = kBoolean,
+    {.id = Id::hearth_rebalance, .name = "HEARTH_REBALANCE", .type = O::boolean, .trusted_only = true, .fallback = "true",
+     .legal = kBoolean,
      .meaning = "Whether threads placed by HEARTH_BUBBLES, and memory attached to them, may move when a NUMA node has much "
                 "more to do than others. Looked at when an outermost region begins, at most every millisecond; what moved and "
                 "did harm goes back."},
@@ -130,13 +129,11 @@ constexpr O kOptions[] = {
      .fallback = "none", .legal = "stderr, or a file that can be appended to; %p in its name is the process's number",
      .meaning = "When the process ends, say of each task construct whether its tasks were dealt to where their data is, "
                 "what that has won or lost, and why. Set by hearth run --explain."},
-    {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true,
-     .fallback = "false", .legal = kBoolean,
+    {.id = Id::hearth_huge_pages, .name = "HEARTH_HUGE_PAGES", .type = O::boolean, .trusted_only = true, .fallback = "false", .legal = kBoolean,
      .meaning = "Distribute blocks of 2 MiB or more by huge pages instead of pages (omp_malloc() and "
                 "HEARTH_DISTRIBUTE). With false, huge pages are switched off where neighbouring pages belong to "
                 "different nodes."},
-    {.id = Id::hearth_infer, .name = "HEARTH_INFER", .type = O::boolean, .trusted_only = true,
-     .fallback = "true", .legal = kBoolean,
+    {.id = Id::hearth_infer, .name = "HEARTH_INFER", .type = O::boolean, .trusted_only = true, .fallback = "true", .legal = kBoolean,
      .meaning = "Whether tasks without depend and affinity clauses are sent to their data (policy adaptive), once it was seen "
                 "that their arguments point to it, or that tasks with the same arguments come again, and that they take longer "
                 "elsewhere."},
@@ -159,14 +156,13 @@ constexpr O kOptions[] = {
      .fallback = "the real machine", .legal = "a model's name (hearth model list prints them), a model file (.toml), "
                 "an hwloc XML file, or an hwloc synthetic string",
      .meaning = "Pretend to run on this machine, for instance opteron-6172x4, to try decisions on a laptop."},
-    {.id = Id::hearth_next_touch, .name = "HEARTH_NEXT_TOUCH", .type = O::word, .trusted_only = true,
-     .fallback = "announced", .legal = "announced, kernel or trap",
+    {.id = Id::hearth_next_touch, .name = "HEARTH_NEXT_TOUCH", .type = O::word, .trusted_only = true, .fallback = "announced",
+     .legal = "announced, kernel or trap",
      .meaning = "What HEARTH_TOUCH_ANNOUNCED, and MaMI's migrate on next touch, stand for. announced: the runtime moves what a "
                 "thread will touch, before it does. kernel: automatic balancing does, where that is on. trap: the first touch "
                 "of closed pages does; system calls that are given such memory fail."},
     {.id = Id::hearth_static_by_capacity, .name = "HEARTH_STATIC_BY_CAPACITY", .type = O::boolean, .trusted_only = true,
-     .fallback = "false", .legal = kBoolean,
-     .meaning = "Where cores differ (big and little, performance and efficiency) and threads are bound: a static loop without a "
+     .fallback = "false", .legal = kBoolean, .meaning = "Where cores differ (big and little, performance and efficiency) and threads are bound: a static loop without a "
                 "chunk is cut by what the threads' cores can do, and not into equal parts. It concerns clang's loops, and "
                 "schedule(runtime) or schedule(auto); gcc's programs cut schedule(static) themselves."},
     {.id = Id::hearth_thread_budget, .name = "HEARTH_THREAD_BUDGET", .type = O::text, .trusted_only = true, .fallback = "off",
