@@ -354,6 +354,13 @@ void name_ignored(const OptionReader& in) {
   if (text.length() > 0) warn("ignoring %s; `hearth env` says why.", names);
 }
 
+template <class Value>
+Parsed<Value> failed(Parsed<Value> result, ParseFailure failure, std::size_t at) {
+  result.failure = failure;
+  result.at = at;
+  return result;
+}
+
 }  // namespace
 
 Parsed<Distribute> parse_distribute(std::string_view text) {
@@ -361,11 +368,7 @@ Parsed<Distribute> parse_distribute(std::string_view text) {
   static constexpr std::string_view kLeast = "min=";
   constexpr std::uint64_t kLeastPossible = 4096, kMostPossible = std::uint64_t{1} << 46;
   Parsed<Distribute> result;
-  const auto fail = [&](ParseFailure failure, std::size_t at) {
-    result.failure = failure;
-    result.at = at;
-    return result;
-  };
+  const auto fail = [&](ParseFailure failure, std::size_t at) { return failed(result, failure, at); };
   ListReader list(text);
   std::string_view item;
   list.next(item);
@@ -390,11 +393,7 @@ Parsed<Budget> parse_budget(std::string_view text) {
   static constexpr std::string_view kName = "name=";
   static constexpr std::string_view kWords[] = {"off", "cpus"};
   Parsed<Budget> result;
-  const auto fail = [&](ParseFailure failure, std::size_t at) {
-    result.failure = failure;
-    result.at = at;
-    return result;
-  };
+  const auto fail = [&](ParseFailure failure, std::size_t at) { return failed(result, failure, at); };
   ListReader list(text);
   std::string_view item;
   list.next(item);
