@@ -219,6 +219,32 @@ int main(void) {
             modules = {module for module, in ask(path, "SELECT c.module FROM wait w JOIN code c ON c.id = w.code")}
             self.assertEqual({os.path.basename(module).split(".")[0] for module in modules}, {at_O2.name})
 
+    def test_what_was_inlined_from_a_system_header_is_named_by_who_uses_it(self):
+        program = SHOP.compile("inlined", r"""
+#line 1 "/usr/include/made-up.h"
+static inline __attribute__((always_inline)) void inner(void) {
+#pragma omp barrier
+}
+#line 1 "/src/own.h"
+static inline __attribute__((always_inline)) void own(void) {
+#pragma omp barrier
+}
+#line 1 "/src/app.c"
+int main(void) {
+#pragma omp parallel num_threads(2)
+  {
+    inner();
+    own();
+  }
+  return 0;
+}
+""", "-fopenmp", "-g")
+        path = SHOP.folder / "inlined.db"
+        self.assertEqual(hearth("record", "-o", path, "--", program).returncode, 0)
+        places = {row[0] for row in sqlite3.connect(path).execute(
+            "SELECT DISTINCT c.file || ':' || c.line FROM wait w JOIN code c ON c.id = w.code WHERE w.kind = 'barrier'")}
+        self.assertEqual(places, {"/src/app.c:4", "/src/own.h:2"})
+
     def test_time_is_accounted_for(self):
         _, path = recorded(program(CLANG), env={"OMP_NUM_THREADS": 2})
         for spans, split in ask(path, "SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE task = t.id), work_ns + wait_ns + "
