@@ -40,7 +40,7 @@ void put_screen(JsonText& to, const FirstScreen& screen) {
         .member("how", c.how)
         .member("gain", c.gain)
         .close_object();
-  to.close_array().values("lacks", screen.lacks);
+  to.close_array().member("no_change", screen.no_change).values("lacks", screen.lacks);
 }
 
 void put_run(JsonText& to, const Run& run, const Figures& figures) {

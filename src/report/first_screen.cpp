@@ -99,7 +99,17 @@ std::vector<std::string> lacks_of(const Run& run, const Figures& figures) {
   return lacks;
 }
 
-constexpr const char* kNoChange = "Nothing stands out: no single cost above is worth a change by what this recording tells.";
+/// Why there is nothing to change.
+std::string no_change(const Figures& figures) {
+  constexpr std::int64_t kShort = 50'000'000;  // ns: threads take milliseconds to start, and more where CPUs are busy
+  constexpr double kMuch = 0.3;
+  const double idle = figures.share(figures.time.waiting + figures.time.outside);
+  if (figures.length() < kShort && idle > kMuch)
+    return fmt::format("The run is short, {}: much of it is the start of threads. Record a longer one to see what the program costs.",
+                       time_text(figures.length()));
+  if (idle > kMuch) return "The recording names no cause for the waiting above that a clause or a call would change.";
+  return "Nothing stands out: no single cost is worth a change by what this recording tells.";
+}
 
 /// Words on lines of at most `width` letters, each line behind `indent` blanks; the first one's are the caller's.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
@@ -137,6 +147,7 @@ FirstScreen first_screen(const Run& run, const Figures& figures, const Locality&
                     memory_answer(locality)};
   screen.costs = costs_of(run, figures, locality);
   screen.changes = changes_of(run, figures, locality, advice);
+  if (screen.changes.empty()) screen.no_change = no_change(figures);
   screen.lacks = lacks_of(run, figures);
   return screen;
 }
@@ -159,7 +170,7 @@ std::string text_of(const FirstScreen& screen, std::size_t width) {
   }
   text += "\nWhat to change\n";
   if (screen.changes.empty())
-    text += "    " + wrapped(kNoChange, kSentenceColumn, width) + '\n';
+    text += "    " + wrapped(screen.no_change, kSentenceColumn, width) + '\n';
   for (const Change& change : screen.changes) {
     const std::string where = change.where.empty() ? "" : harmless(change.where) + ": ";
     text += "  - " + wrapped(where + harmless(change.what), kSentenceColumn, width) + '\n';

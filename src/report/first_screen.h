@@ -35,6 +35,7 @@ struct FirstScreen {
   std::vector<Answer> answers;
   std::vector<Cost> costs;  // most first; at most three
   std::vector<Change> changes;
+  std::string no_change;  // why there are none
   std::vector<std::string> lacks;  // what the recording does not tell, in sentences
 };
 

@@ -262,6 +262,17 @@ TEST(ReportLocality, ReasonsAreWords) {
   EXPECT_EQ(why_text("of a later version"), "of a later version");
 }
 
+TEST(ReportFigures, WhereNothingIsToBeChangedItIsSaidWhy) {
+  const Recording idle("INSERT INTO thread VALUES(0,0,0,10,'initial',0,9000000,1),(1,0,1,11,'worker',0,9000000,1);"
+      "INSERT INTO task(id,key,process,kind,thread,cpu,begin_ns,end_ns,work_ns,wait_ns,create_ns) VALUES"
+      "(0,1,0,'implicit',0,0,0,9000000,1000000,8000000,0),(1,2,0,'implicit',1,1,0,9000000,1000000,8000000,0);"
+      "INSERT INTO span(task,thread,cpu,begin_ns,end_ns) VALUES(0,0,0,0,9000000),(1,1,1,0,9000000);"
+      "INSERT INTO wait VALUES(0,0,'barrier',NULL,0,8000000,8000000),(1,1,'barrier',NULL,0,8000000,8000000);");
+  EXPECT_TRUE(idle.subject().screen.changes.empty());
+  EXPECT_EQ(idle.subject().screen.no_change, "The run is short, 9.00 ms: much of it is the start of threads. Record a longer one to see "
+                                             "what the program costs.");
+}
+
 TEST(ReportFigures, WhatIsMissingIsSaidFirst) {
   const Recording recording(std::string(kTwoThreads) + "INSERT INTO problem VALUES('1.0.spill','is cut');"
                             "INSERT INTO meta VALUES('first_touch','not recorded: perf_event_open: Permission denied');"

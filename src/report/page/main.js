@@ -24,7 +24,7 @@ function fillFirstScreen() {
     element('p', {class: 'what'}, change.where ? [element('code', {}, change.where), ': '] : null, change.what),
     element('p', {class: 'how'}, 'Use: ' + change.how + '.'), element('p', {class: 'gain'}, change.gain))));
   if (REPORT.changes.length === 0)
-    byId('change-list').append(element('li', {}, 'Nothing stands out: no single cost is worth a change by what this recording tells.'));
+    byId('change-list').append(element('li', {}, REPORT.no_change));
   byId('lack-list').append(...REPORT.lacks.map(text => element('li', {}, text)));
   if (REPORT.lacks.length === 0) byId('lacks').hidden = true;
   byId('parts').append(...[...document.querySelectorAll('main > section[id] > h2')].filter(h => !h.parentElement.hidden)
